@@ -1,4 +1,4 @@
-"""Turn samples into vectors: one array for each view that an embedder gives of them."""
+"""Turn samples into vectors: one array for each view of an embedder."""
 
 from calipers.embedders.cache import Cache
 from calipers.embedders.catalogue import EmbedderChoice, load_embedder

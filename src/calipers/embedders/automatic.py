@@ -1,4 +1,4 @@
-"""Which embedder reads the texts of a run where none is named, by the languages that they are in.
+"""The default embedder of texts, chosen by the languages that they are written in.
 
 **minilm** is a model of English. **use** reads the sixteen that it was trained on, and three that
 it reads as well. **characters** reads none, and so compares what is in any script, code or
@@ -52,7 +52,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class Automatic:
-    """An embedder that was chosen by the texts.
+    """An embedder chosen by the languages of the texts.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Automatic:
         }
 
     def of(self, sets: Sequence[SampleSet]) -> Automatic:
-        """Return the same choice, with what other sets are written in."""
+        """Return the same choice with the languages of other sets."""
         return replace(self, found=_by_name(sets, _found(sets)))
 
 
@@ -92,7 +92,7 @@ def is_automatic(embedder: object) -> bool:
 
 
 def usual_embedder(samples: SampleSet) -> str:
-    """Return the name of the embedder of samples for which none is named.
+    """Return the name of the default embedder of samples.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def usual_embedder(samples: SampleSet) -> str:
 
 
 def choose_embedder(sets: Sequence[SampleSet], *, alone: bool = False) -> Automatic:
-    """Choose the embedder of the texts of a run.
+    """Choose the embedder for the texts of a run.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _reason(embedder: str, languages: Sequence[str], kind: str | None) -> str:
 
 
 def listed(languages: Sequence[str]) -> str:
-    """Name a few languages as a sentence does.
+    """Name a few languages, as in a sentence.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def listed(languages: Sequence[str]) -> str:
 def unread_languages(
     embedder: str, sets: Sequence[SampleSet]
 ) -> dict[str, tuple[Sequence[str], float]]:
-    """Find the languages of sets that an embedder does not read, where that is known of it.
+    """Find the languages of sets that an embedder does not read, as far as that is known.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def unread_languages(
 
 
 def check_kept(chosen: Automatic, sets: Sequence[SampleSet]) -> None:
-    """Refuse sets that an embedder chosen for a kept reference does not read.
+    """Refuse sets in languages that the embedder chosen for a kept reference does not read.
 
     Parameters
     ----------

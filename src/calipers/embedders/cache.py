@@ -1,4 +1,4 @@
-"""Vectors kept on disk, so that no sample is embedded twice and a killed job goes on where it was.
+"""Vectors on disk, so that no sample is embedded twice and an interrupted run continues.
 
 Vectors are found by the hash of their sample and all that the embedder's identity says, whatever
 set, order or cut the sample stands in. They lie in segments (:mod:`calipers.embedders.segments`):
@@ -47,7 +47,7 @@ Rows = NDArray[np.intp]
 
 
 def default_directory() -> Path:
-    """Tell where vectors are kept: ``CALIPERS_CACHE``, or the user's folder for caches.
+    """Return the folder of the cache: ``CALIPERS_CACHE``, or the user's cache folder.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _user_caches() -> Path:
 
 
 class Cache:
-    """A folder of vectors.
+    """A folder in which the vectors of embedders are kept.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Cache:
         self._opened = dict[tuple[str, str, tuple[str, ...]], CachedVectors]()
 
     def of(self, identity: str, kind: str, views: Sequence[str]) -> CachedVectors:
-        """Return the vectors of one embedder.
+        """Return the cached vectors of one embedder.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class CachedVectors:
         self._lock = Lock()
 
     def find(self, hashes: RowHashes) -> Iterator[tuple[Rows, EncodedBatch]]:
-        """Yield the vectors that are there, with their places among the given hashes.
+        """Yield the cached vectors, with their positions among the given hashes.
 
         A damaged file is removed and goes to :attr:`damaged`; what it held is not there, but for
         the rows that are whole where it is only rows that are damaged.
@@ -161,13 +161,13 @@ class CachedVectors:
             wanted = np.concatenate(lost)
 
     def missing(self, hashes: RowHashes) -> NDArray[np.bool_]:
-        """Tell which samples have no vectors here, as far as the segments' heads tell."""
+        """Tell which samples have no cached vectors, as far as the heads of the segments tell."""
         with self._lock:
             self._refresh()
             return self._index.locate(hashes).segments < 0
 
     def store(self, hashes: RowHashes, batch: EncodedBatch) -> None:
-        """Keep the vectors of samples; either all of them appear, or none.
+        """Store the vectors of samples, either all of them or none.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class CachedVectors:
         self._merge()
 
     def forget(self, hashes: RowHashes) -> None:
-        """Remove the segments that hold any of some samples, and folders that are empty then."""
+        """Remove the segments that hold any of some samples, and the folders that become empty."""
         with self._lock:
             self._refresh()
             names, segments, _ = self._index.locate(hashes)
@@ -342,7 +342,7 @@ class _Run(NamedTuple):
 
 
 class SegmentIndex:
-    """Which samples lie in which segments.
+    """An index from samples to segments.
 
     Runs of sorted hashes, each more than twice as long as the next, so that both adding a segment
     and searching all stay cheap.
@@ -359,7 +359,7 @@ class SegmentIndex:
         self._runs: list[_Run] = []
 
     def add(self, segments: dict[str, RowHashes]) -> None:
-        """Enter new segments."""
+        """Add new segments."""
         runs = []
         for name, hashes in segments.items():
             size, number = len(hashes), len(self._names)
@@ -372,14 +372,14 @@ class SegmentIndex:
             self._runs[-2:] = [_Run.of(self._runs[-2:])]
 
     def remove(self, names: set[str]) -> None:
-        """Forget segments that are gone."""
+        """Remove deleted segments."""
         left = {name: rows for name, rows in self.segments.items() if name not in names}
         self.segments, self._names, self._runs = {}, [], []
         if left:
             self.add(left)
 
     def locate(self, hashes: RowHashes) -> _Located:
-        """Tell where the vectors of samples are."""
+        """Find the vectors of samples."""
         segments = np.full(len(hashes), -1, np.int32)
         rows = np.zeros(len(hashes), np.int32)
         for run in self._runs:
@@ -400,7 +400,7 @@ def taken(batch: EncodedBatch, rows: Rows) -> EncodedBatch:
 
 
 def joined(batches: Sequence[EncodedBatch]) -> EncodedBatch:
-    """Put the rows of several batches together, one behind the other."""
+    """Concatenate the rows of several batches."""
     views = {
         name: np.concatenate([batch.views[name] for batch in batches]) for name in batches[0].views
     }

@@ -1,4 +1,4 @@
-"""Embedders by name; each one's module is imported only when it is asked for.
+"""Embedders by name; the module of each is imported when it is first requested.
 
 Every module of an embedder has ``TAKES``, the options that it takes, and
 ``load(name, options)``, which makes it.
@@ -42,7 +42,7 @@ _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
 
 def load_embedder(embedder: str, **options: Any) -> Embedder:
-    """Make an embedder ready to use.
+    """Load an embedder by its name and options.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
 
 @dataclass(frozen=True)
 class EmbedderChoice:
-    """An embedder that was chosen and is not loaded yet.
+    """An embedder that was chosen but not loaded.
 
     Attributes
     ----------
@@ -119,22 +119,22 @@ class EmbedderChoice:
 
     @property
     def name(self) -> str:
-        """The embedder's name, without the options behind it."""
+        """The embedder's name, without options."""
         return read_line(self.line, self.options)[0]
 
     @property
     def shown(self) -> str:
-        """The name as messages may show it: without a password in an address."""
+        """The name for messages, without passwords in addresses."""
         return re.sub(r"//[^/]*@", "//", self.name)
 
     @property
     def settings(self) -> EmbedderOptions:
-        """All options: those of the line, on top of the others."""
+        """All options, those in the name taking precedence."""
         return read_line(self.line, self.options)[1]
 
     @property
     def module(self) -> str:
-        """The module that makes it."""
+        """The module that loads it."""
         if self.settings.endpoint is not None or _ADDRESS.match(self.name):
             return ENDPOINT
         if self.name in NAMED:
@@ -142,7 +142,7 @@ class EmbedderChoice:
         return WORDS if _is_file(self.name) and not is_gguf(self.name) else MODEL
 
     def load(self) -> Embedder:
-        """Make it ready to use; raises what :func:`load_embedder` raises."""
+        """Load the embedder; raises what :func:`load_embedder` raises."""
         embedder: Embedder = import_module(self.module).load(self.name, self.settings)
         return embedder
 

@@ -1,4 +1,4 @@
-"""What an embedder is, what it gives for a few samples, and what a whole sample set becomes."""
+"""The base class of embedders, and the vectors that they return for batches and whole sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from calipers.errors import InputError, check_unicode
 
 @dataclass(frozen=True, eq=False)
 class EncodedBatch(Brief):
-    """The vectors of a few samples, in their order.
+    """The vectors of a batch of samples, in order.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Embeddings(Brief):
 
 
 class Embedder(ABC):
-    """What turns samples into vectors.
+    """Base class of embedders, which turn samples into vectors.
 
     To write one, set `name`, `views`, `identity` and `signature`, and define :meth:`encode`; what
     else an embedder may be or do has a default. A sample's vectors must not depend on the others.
@@ -135,11 +135,11 @@ class Embedder(ABC):
     unfitted: Embedder | None = None
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed samples: :meth:`encode` of what :meth:`prepare` makes of them."""
+        """Embed samples: :meth:`prepare` followed by :meth:`encode`."""
         return self.encode(self.prepare(samples))
 
     def prepare(self, samples: Sequence[Any]) -> Any:
-        """Do what needs no model, such as tokenising; it runs beside the model's work."""
+        """Do the work that needs no model, such as tokenising; it runs beside the model's work."""
         return samples
 
     @abstractmethod
@@ -147,11 +147,11 @@ class Embedder(ABC):
         """Compute the vectors of prepared samples."""
 
     def fitted(self, samples: Any) -> Embedder:
-        """Return the embedder made ready on the reference's samples; most are ready as they are."""
+        """Return the embedder fitted on the reference's samples; most need no fitting."""
         return self
 
     def keep_in(self, folder: Path | None) -> None:  # noqa: B027
-        """Learn where to keep what was paid for, sample by sample; None for nowhere."""
+        """Set where paid results are stored, sample by sample; None for nowhere."""
 
     def told(self) -> tuple[str, ...]:
         """Report what the user should know of the samples embedded since the last call."""
@@ -168,7 +168,7 @@ def model_signature(
     prefix: str = "",
     quantised: str = "",
 ) -> dict[str, str]:
-    """Write down what pins the vectors of a model; a length, a prefix … where it has them."""
+    """Write what determines the vectors of a model, such as its length limit and prefix."""
     pins = {
         "embedder": name,
         "revision": revision,
@@ -187,7 +187,7 @@ def identity_line(pins: Mapping[str, object]) -> str:
 
 
 def as_embedder(given: Any) -> Embedder:
-    """Return an embedder as it is, and give one that is not a subclass the defaults that it lacks.
+    """Return an embedder as it is; add missing defaults to one that is not a subclass.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def as_embedder(given: Any) -> Embedder:
 
 
 def is_embedder(given: object) -> bool:
-    """Tell whether something is an embedder, of this package or of a person's own making.
+    """Tell whether an object is an embedder, from this package or not.
 
     Examples
     --------
@@ -257,7 +257,7 @@ class _Foreign(Embedder):
 
 
 def check_texts(samples: Sequence[Any], *, unicode: bool = True) -> list[str]:
-    """Return samples that are texts, and can be written down unless that does not matter.
+    """Return samples that are texts, and valid UTF-8 unless that does not matter.
 
     Raises
     ------
@@ -273,7 +273,7 @@ def check_texts(samples: Sequence[Any], *, unicode: bool = True) -> list[str]:
 
 
 def not_a_text(texts: Sequence[object], error: Exception) -> InputError:
-    """Say which text a tokenizer stumbled over, and why."""
+    """Build the error for the text at which a tokenizer failed."""
     try:
         check_texts(texts)
     except InputError as problem:
@@ -306,5 +306,5 @@ class SampleError(InputError):
         return f"{place}sample {self.row + 1:,}: {self.problem}"
 
     def behind(self, rows: int, where: str = "") -> SampleError:
-        """The same, where so many samples stand before those that the embedder was given."""
+        """Return the error with its row counted from the start of a larger set."""
         return SampleError(self.row + rows, self.problem, where)

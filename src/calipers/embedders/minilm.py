@@ -71,12 +71,12 @@ TAKES: frozenset[str] = frozenset()
 
 
 def load(name: str, options: EmbedderOptions) -> MiniLM:
-    """Make the default embedder."""
+    """Load the default embedder."""
     return MiniLM(device=options.device, dtype=options.dtype, batch_size=options.batch_size)
 
 
 class MiniLM(Embedder):
-    """all-MiniLM-L6-v2 with the weights that come with Calipers; nothing is ever downloaded.
+    """all-MiniLM-L6-v2 with bundled weights; nothing is downloaded.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class MiniLM(Embedder):
         return TorchEncoder(self._device, self._dtype, self._batch_size)
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
-        """Embed texts in both views; empty ones too.
+        """Embed texts, even empty ones, in both views.
 
         Returns
         -------
@@ -194,7 +194,7 @@ TOKENS = 512
 
 
 class CompiledEncoder:
-    """The encoder in compiled loops, one batch of texts a thread.
+    """The encoder in compiled loops, one batch of texts per thread.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class CompiledEncoder:
         self._max_texts = batch_size
 
     def put_means(self, ids: Sequence[Tokens], means: NDArray[np.float32]) -> None:
-        """Compute the means; neither the batches nor the threads change a bit of them."""
+        """Compute the means, bit for bit the same for any batches and threads."""
         lengths = np.array(list(map(len, ids)), dtype=np.intp)
         threads = allowed_threads()
         share = -(-int(lengths.sum()) // threads)
@@ -257,7 +257,7 @@ class TorchEncoder:
         self._model = load_layers(LAYERS.values(), device, getattr(torch, dtype))
 
     def put_means(self, ids: Sequence[Tokens], means: NDArray[np.float32]) -> None:
-        """Compute the means, with batches that fit in memory."""
+        """Compute the means, in batches that fit in memory."""
 
         def take(rows: NDArray[np.intp], runs: Sequence[LengthRun], states: States) -> None:
             for place, layer in enumerate(LAYERS.values()):
@@ -267,7 +267,7 @@ class TorchEncoder:
 
 
 def load_tokenizer() -> Any:
-    """Make the tokenizer from its verified file; it neither pads nor cuts."""
+    """Load the tokenizer from its verified file; it neither pads nor truncates."""
     from tokenizers import Tokenizer
 
     content = MINILM.read(find_model(), "tokenizer.json")
@@ -278,7 +278,7 @@ def load_tokenizer() -> Any:
 
 
 def load_layers(wanted: Collection[int], device: str, dtype: Any) -> Model:
-    """Make the model from its verified weights, no deeper than the states that are wanted."""
+    """Load the model from its verified weights, up to the deepest layer that is needed."""
     from safetensors.torch import load
 
     from calipers.embedders.states.bert import PackedBert

@@ -1,4 +1,4 @@
-"""A BERT encoder in compiled loops: tokens of several texts to the mean states of each text.
+"""A BERT encoder in compiled loops, from the tokens of several texts to their mean states.
 
 The texts of a batch stand end to end. Dense layers take all their tokens as one matrix, in blocks
 of rows that stay in a core's own cache; attention takes one text after the other, so nothing is
@@ -59,7 +59,7 @@ class EncoderWeights(NamedTuple):
 
     @classmethod
     def of(cls, tensors: Mapping[str, Floats32], layers: int) -> EncoderWeights:
-        """Lay out the weights of the first layers, named as transformers names them.
+        """Lay out the weights of the first layers from the names in transformers.
 
         Raises
         ------
@@ -118,7 +118,7 @@ def _in_panels(weights: Floats32) -> Floats32:
 
 
 class EncoderRoom(NamedTuple):
-    """Where the encoder works on a batch, all float32.
+    """Working memory of the encoder for a batch, all float32.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class EncoderRoom(NamedTuple):
 
     @classmethod
     def of(cls, weights: EncoderWeights, tokens: int, longest: int) -> EncoderRoom:
-        """Take room for so many tokens, and so many in the longest text."""
+        """Allocate memory for a number of tokens, and for the longest text."""
         width, hidden = weights.words.shape[1], weights.widen_bias.shape[1]
         rows = -(-tokens // ROWS) * ROWS
         block, panels = min(rows, BLOCK), -(-longest // PANEL)
@@ -210,7 +210,7 @@ def put_mean_states(
     depths: NDArray[np.int64],
     means: Floats32,
 ) -> None:
-    """Mean over the tokens of each text of the states after some layers.
+    """Compute the mean over the tokens of each text of the states after some layers.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def put_mean_states(
 
 
 def exponential_and_gelu(x: Floats32) -> tuple[Floats32, Floats32]:
-    """The encoder's exponential, of what is not positive, and its GELU, number by number."""
+    """Apply the encoder's exponential (for values up to 0) and its GELU elementwise."""
     exponentials, gelus = np.empty_like(x), np.empty_like(x)
     _functions(x, exponentials, gelus)
     return exponentials, gelus

@@ -1,4 +1,4 @@
-"""The choices that a person may make about an embedder: as options, and in one line with its name.
+"""The options of embedders, given by keyword or in one line with the name.
 
 The line, ``NAME[:option=value…]``, lets a list of embedders be written down:
 ``./gpt2:layer=6:pooling=mean``. Which options an embedder takes, its module says (``TAKES``). What
@@ -28,7 +28,7 @@ FOR_ALL = frozenset({"device", "dtype", "batch_size", "offline"})
 
 @dataclass(frozen=True, kw_only=True)
 class EmbedderOptions:
-    """The choices about an embedder; None leaves one to the embedder.
+    """The options of an embedder; None leaves one to the embedder.
 
     Attributes
     ----------
@@ -83,12 +83,12 @@ class EmbedderOptions:
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """Names of the options that differ from what is usual."""
+        """Names of the options that differ from their defaults."""
         usual = EmbedderOptions.__dataclass_fields__
         return tuple(name for name in usual if getattr(self, name) != usual[name].default)
 
     def check_taken(self, embedder: str, takes: Collection[str]) -> None:
-        """Refuse an option that would be without effect.
+        """Refuse an option that would have no effect.
 
         Raises
         ------
@@ -109,7 +109,7 @@ _OPTION = re.compile(r":([a-z_-]+)=([^:]*)$")
 
 
 def read_line(line: str, options: EmbedderOptions) -> tuple[str, EmbedderOptions]:
-    """Split ``NAME[:option=value…]`` into the name and the options, on top of those given.
+    """Split ``NAME[:option=value…]`` into the name and the options, added to those given.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def read_line(line: str, options: EmbedderOptions) -> tuple[str, EmbedderOptions
 
 
 def check_positive(name: str, value: object) -> None:
-    """Refuse what is neither None nor a whole number of at least 1."""
+    """Refuse values other than None and whole numbers of at least 1."""
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -152,7 +152,7 @@ _CPU_BF16 = ("avx512_bf16", "amx_bf16", "bf16")
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that has no meaning, without importing torch.
+    """Refuse an unknown device, without importing torch.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def check_device(device: str) -> None:
 
 
 def may_compute_on_gpu(device: str) -> bool:
-    """Whether torch could choose another device than the CPU, told without importing it.
+    """Whether torch could choose another device than the CPU, without importing it.
 
     Without torch, or without the driver of a GPU, ``"auto"`` is the CPU.
     """
@@ -210,7 +210,7 @@ def choose_device(device: str, torch: Any) -> str:
 
 
 def choose_dtype(dtype: str, device: str, torch: Any) -> str:
-    """Return ``"float32"``, or for ``"auto"`` what the hardware computes fastest.
+    """Return ``"float32"``, or for ``"auto"`` the type that the hardware computes fastest.
 
     That is ``"bfloat16"`` where the hardware has it, and ``"float16"`` on CUDA devices of the
     generation before, 7.0 to 7.5.
@@ -230,7 +230,7 @@ BYTES_OF_A_TOKEN = 2**18
 
 
 def token_budget(device: str, torch: Any) -> int:
-    """How many tokens a forward pass takes: few enough for a CPU's caches, many for a GPU.
+    """Return the number of tokens per forward pass: few for a CPU's caches, many for a GPU.
 
     On a GPU as many as half of its free memory holds, since what does not fit is halved.
     """

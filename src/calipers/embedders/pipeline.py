@@ -1,4 +1,4 @@
-"""From a sample set to its vectors: from the cache where it has them, each different sample once.
+"""Embed a sample set: each different sample once, and none that the cache has.
 
 What the cache lacks is embedded and kept block by block. What an embedder can prepare without its
 model is prepared in a thread while the vectors of the samples before are computed. Trouble with the
@@ -40,7 +40,7 @@ Made = TypeVar("Made")
 
 
 def ahead(work: Iterable[Given], make: Callable[[Given], Made]) -> Iterator[tuple[Given, Made]]:
-    """Yield each item with what `make` makes of it, in order, one item made in advance.
+    """Yield each item with what `make` makes of it, preparing one item in advance.
 
     What `make` raises for an item is raised when its turn comes, so that all before it is done.
     """
@@ -56,7 +56,7 @@ def ahead(work: Iterable[Given], make: Callable[[Given], Made]) -> Iterator[tupl
 
 
 class VectorRows:
-    """The vectors of a whole set, filled part by part."""
+    """The vectors of a whole set, filled in parts."""
 
     def __init__(self, size: int, views: Sequence[str]) -> None:
         self._names = views
@@ -65,7 +65,7 @@ class VectorRows:
         self._reading: ReadingCounts | None = ReadingCounts.of([(0, 0)] * size)
 
     def put(self, places: Rows, batch: EncodedBatch) -> None:
-        """Fill some rows; the first batch decides how wide each view is."""
+        """Fill some rows; the first batch determines the width of each view."""
         if not self.views:
             widths = {name: batch.views[name].shape[1] for name in self._names}
             shapes = {name: (len(self.truncated), width) for name, width in widths.items()}
@@ -88,25 +88,25 @@ class VectorRows:
             self._reading.unread[rows] = batch.reading.unread
 
     def repeat(self, places: Rows, sources: Rows) -> None:
-        """Fill some rows with what others hold, whose samples are equal."""
+        """Fill some rows with the vectors of equal samples."""
         for first in range(0, len(places), BLOCK):
             part = slice(first, first + BLOCK)
             self.put(places[part], self.part(sources[part]))
 
     @property
     def reading(self) -> ReadingCounts | None:
-        """What was read of each text; None where nothing is known of some of them."""
+        """How much of each text was read; None where that is unknown for some texts."""
         return self._reading
 
     def part(self, places: Rows) -> EncodedBatch:
-        """Return some rows as they are now."""
+        """Return the present state of some rows."""
         rows = _slice_of(places)
         views = {name: view[rows] for name, view in self.views.items()}
         reading = None if self._reading is None else self._reading.take(rows)
         return EncodedBatch(views, self.truncated[rows], reading)
 
     def notes(self, embedder: Embedder) -> Iterator[str]:
-        """Report what the user must know: texts that were cut, words that are unknown."""
+        """Report truncated texts and unknown words."""
         if cut := int(self.truncated.sum()):
             where = embedder.signature.get("max_length", "the embedder's most")
             verb = "was" if cut == 1 else "were"
@@ -123,7 +123,7 @@ def _slice_of(places: Rows) -> Rows | slice:
 
 
 class Shelf:
-    """What one run finds in the cache and adds to it, and what went wrong with it."""
+    """The cache of one run: what it finds and adds, and the errors."""
 
     def __init__(self, cache: Cache | RunVectors | None, embedder: Embedder, kind: str) -> None:
         self._cache: CachedVectors | MadeVectors | None = None
@@ -135,7 +135,7 @@ class Shelf:
         self._damaged_before = 0 if self._cache is None else len(self._cache.damaged)
 
     def fill(self, rows: VectorRows, places: Rows, hashes: RowHashes, advance: Advance) -> Rows:
-        """Fill in what the cache has of some rows; return the others, ascending.
+        """Fill some rows from the cache; return the others, ascending.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Shelf:
         return places[lacking]
 
     def keep(self, hashes: RowHashes, batch: EncodedBatch) -> None:
-        """Add vectors to the cache, unless it has refused some before."""
+        """Add vectors to the cache, unless an earlier write failed."""
         if self._cache is None or self._refusal:
             return
         try:
@@ -170,7 +170,7 @@ class Shelf:
             )
 
     def notes(self) -> Iterator[str]:
-        """Report what the user must know: damaged files, a cache that cannot be written."""
+        """Report damaged files, and a cache that cannot be written."""
         damaged = [] if self._cache is None else self._cache.damaged[self._damaged_before :]
         if damaged:
             noun = "damaged cache files" if len(damaged) > 1 else "damaged cache file"
@@ -180,12 +180,12 @@ class Shelf:
 
 
 class Elsewhere(Protocol):
-    """What embeds samples on other machines, by filling a cache."""
+    """Embeds samples on other machines, by filling a cache."""
 
     def fill(
         self, samples: SampleSet, embedder: Embedder, cache: Cache | None, progress: Progress
     ) -> Cache | None:
-        """Embed what a cache lacks of a set; what is left out is embedded here.
+        """Embed the samples that a cache lacks; samples left out are embedded on this machine.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ _elsewhere: ContextVar[Elsewhere | None] = ContextVar("calipers_embedding_on", d
 
 @contextmanager
 def embedding_on(elsewhere: Elsewhere | None) -> Iterator[None]:
-    """Have all that is embedded within embedded on other machines first; None for this one."""
+    """Embed on other machines first whatever is embedded within; None for this machine only."""
     token = _elsewhere.set(elsewhere)
     try:
         yield
@@ -317,7 +317,7 @@ def embed(
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Samples of a set that are kept together.
+    """Samples of a set that are stored together.
 
     Attributes
     ----------
@@ -334,7 +334,7 @@ class Block:
     hashes: RowHashes
 
     def pieces(self, step: int) -> Iterator[_Piece]:
-        """Divide it for calls of an embedder."""
+        """Divide the block for calls of an embedder."""
         for first in range(0, len(self.rows), step):
             yield _Piece(self, first, min(first + step, len(self.rows)))
 
@@ -374,7 +374,7 @@ class Copies(NamedTuple):
 
 
 def first_of_each(rows: Rows, hashes: RowHashes) -> tuple[Rows, Copies]:
-    """Divide rows, ascending, into the first of each different sample and those that repeat one.
+    """Divide ascending rows into first occurrences of samples and repeats.
 
     Examples
     --------
@@ -478,7 +478,7 @@ def _plan(
 
 
 def blocks_of(samples: SampleSet, rows: Rows, hashes: RowHashes) -> Iterator[Block]:
-    """Divide rows of a set, ascending, into blocks.
+    """Divide ascending rows of a set into blocks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Several processes embed side by side, each with a share of the processor's cores.
+"""Embedding in several processes, each with a share of the processor's cores.
 
 One forward pass does not keep many cores busy: beyond some eight, further threads add little.
 Processes do, at the price of the model's memory in each. A sample's vectors do not depend on its
@@ -30,7 +30,7 @@ _own: dict[str, Embedder] = {}
 
 
 def in_processes(choice: EmbedderChoice, processes: int) -> Embedder:
-    """Make an embedder that divides its work among processes.
+    """Return an embedder that divides its work among processes.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def may_divide(choice: EmbedderChoice) -> bool:
 
 
 def check_divides(choice: EmbedderChoice, model: Embedder) -> None:
-    """Refuse processes for a model that runs elsewhere than on the processor.
+    """Refuse processes for a model that does not run on the processor.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def check_divides(choice: EmbedderChoice, model: Embedder) -> None:
 
 
 class SideBySide(Embedder):
-    """An embedder in several processes; this one keeps a copy, which tells what it is.
+    """An embedder in several processes, described by a copy in this one.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class SideBySide(Embedder):
 
 
 class Crew:
-    """Processes that embed, for as long as this one wants them and is there itself.
+    """Worker processes that embed until they are dismissed or this process ends.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Crew:
         )
 
     def dismiss(self) -> None:
-        """End them at once, in the middle of their work."""
+        """End the processes at once."""
         self._rope.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
 

@@ -1,4 +1,4 @@
-"""What an embedder reads of a text: how many words it has, and how many of them it does not know.
+"""How much of a text an embedder reads: the number of words, and of unknown ones.
 
 A tokenizer puts one token, the unknown one, in the place of whatever its vocabulary cannot spell.
 Texts of such words have the same vector whatever they say, so that sets of them look alike. Each
@@ -53,7 +53,7 @@ _MAY_BE_DROPPED = regex.compile(
 
 @dataclass(frozen=True, eq=False)
 class ReadingCounts:
-    """How much of each of some texts was read.
+    """How much of each text was read.
 
     Attributes
     ----------
@@ -72,13 +72,13 @@ class ReadingCounts:
 
     @classmethod
     def of(cls, counts: Iterable[Span]) -> ReadingCounts:
-        """Take pairs of words and of those unread, a pair for each text."""
+        """Take pairs of the numbers of words and of unread words, one pair for each text."""
         pairs = np.array(list(counts), dtype=np.int32).reshape(-1, 2)
         return cls(pairs[:, 0], pairs[:, 1])
 
     @classmethod
     def joined(cls, parts: Sequence[ReadingCounts | None]) -> ReadingCounts | None:
-        """Put the texts of several parts together; None where one of them does not tell."""
+        """Concatenate the counts of several parts; None where one of them has none."""
         known = [part for part in parts if part is not None]
         if not known or len(known) < len(parts):
             return None
@@ -92,22 +92,22 @@ class ReadingCounts:
         return len(self.words)
 
     def take(self, rows: NDArray[np.intp] | slice) -> ReadingCounts:
-        """Keep some of the texts."""
+        """Keep the counts of some texts."""
         return replace(self, words=self.words[rows], unread=self.unread[rows])
 
     @property
     def little(self) -> NDArray[np.bool_]:
-        """Of which texts less than half of the words were read, bool of shape (n,)."""
+        """Which texts were less than half read, by words; bool of shape (n,)."""
         return 2 * self.unread > self.words
 
     @property
     def nothing(self) -> NDArray[np.bool_]:
-        """Of which texts not a word was read, bool of shape (n,); never of one without words."""
+        """Which texts have words but none that was read; bool of shape (n,)."""
         return (self.unread > 0) & (self.unread >= self.words)
 
 
 def unread_note(name: str, reading: ReadingCounts) -> str:
-    """Say what an embedder does not know of some texts.
+    """Describe what an embedder could not read of some texts.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def unread_note(name: str, reading: ReadingCounts) -> str:
 
 
 def unread_share(reading: ReadingCounts) -> str:
-    """Write the share of the words that are unread."""
+    """Write the share of unread words."""
     share = float(reading.unread.sum()) / max(1, int(reading.words.sum()))
     percent = f"{100 * share:.0f}" if share > 0.095 else f"{100 * share:.1g}"
     return f"{percent if share == 1 or percent != '100' else 'over 99'} %"
@@ -139,7 +139,7 @@ def may_drop(text: str) -> bool:
 
 
 def with_dropped(words: int, unread: int, dropped: int, read: int) -> Span:
-    """Count all of a text as unread where far more of its characters were dropped than read.
+    """Count a text as unread where most of its characters were dropped.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def with_dropped(words: int, unread: int, dropped: int, read: int) -> Span:
 
 
 def unread_words(text: str, ids: Sequence[int], spans: Sequence[Span], unknown: int | None) -> Span:
-    """Count the words of a text, and those that its tokens do not stand for.
+    """Count the words of a text, and those without a token of their own.
 
     A word is unread where the unknown token stands for a part of it, where none stands for any, or
     where far more of its characters are dropped than read.
@@ -203,7 +203,7 @@ def unread_words(text: str, ids: Sequence[int], spans: Sequence[Span], unknown: 
 
 @dataclass(frozen=True, eq=False)
 class UnknownTokens:
-    """Counts what a tokenizer does not know.
+    """Counts the words or tokens that a tokenizer does not know.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ class UnknownTokens:
     drops: bool = False
 
     def read(self, texts: Sequence[str], ids: Sequence[Any], *, skip: int = 0) -> ReadingCounts:
-        """Count words, and those unread.
+        """Count all words, and the unread ones.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class UnknownTokens:
         return ReadingCounts.of(counts)
 
     def read_ids(self, ids: Sequence[NDArray[Any]]) -> ReadingCounts:
-        """Count tokens, and the unknown ones among them."""
+        """Count all tokens, and the unknown ones."""
         return ReadingCounts.of(
             (len(text), 0 if self.unknown is None else int(np.count_nonzero(text == self.unknown)))
             for text in ids
@@ -260,7 +260,7 @@ def _holds(tokens: Any, unknown: int | None) -> bool:
 
 
 def of_tokenizers(tokenizer: Any, unknown: int | None) -> UnknownTokens:
-    """Count what a tokenizer of the package tokenizers does not know."""
+    """Count what a tokenizer of the package ``tokenizers`` does not know."""
 
     def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
         return [(encoding.ids, encoding.offsets) for encoding in tokenizer.encode_batch(texts)]
@@ -316,7 +316,7 @@ def _leaves_out(encode: Callable[[str], list[int]]) -> bool:
 
 
 def of_library(tokenizer: Any) -> UnknownTokens:
-    """Count what a word tokenizer of sentence-transformers' own leaves out.
+    """Count what a word tokenizer of sentence-transformers leaves out.
 
     What it was told to leave out, its stop words, counts as read.
     """

@@ -1,4 +1,4 @@
-"""Vectors of one run that keeps none on disk: equal samples of several sets are embedded once."""
+"""Vectors of one run without a disk cache: equal samples of several sets are embedded once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calipers.embedders.segments import RowHashes
 
 
 class RunVectors:
-    """The vectors that a run has made, by what made them; in the place of a cache on disk."""
+    """The vectors made in one run, in place of a cache on disk."""
 
     directory = None
 
@@ -20,12 +20,12 @@ class RunVectors:
         self._made = dict[tuple[str, str, tuple[str, ...]], MadeVectors]()
 
     def of(self, identity: str, kind: str, views: Sequence[str]) -> MadeVectors:
-        """Return the vectors of one embedder; as :meth:`calipers.embedders.cache.Cache.of`."""
+        """Return the vectors of one embedder, like :meth:`calipers.embedders.cache.Cache.of`."""
         return self._made.setdefault((identity, kind, tuple(views)), MadeVectors())
 
 
 class MadeVectors:
-    """The vectors of one embedder in a run, by the hashes of their samples.
+    """The vectors of one embedder in one run, by the hashes of their samples.
 
     They are the rows of the sets themselves wherever a set has them in turn, so that they take no
     memory of their own.
@@ -38,7 +38,7 @@ class MadeVectors:
         self._batches = dict[str, EncodedBatch]()
 
     def find(self, hashes: RowHashes) -> Iterator[tuple[Rows, EncodedBatch]]:
-        """Yield the vectors that there are, with their places among the given hashes."""
+        """Yield the available vectors, with their positions among the given hashes."""
         names, segments, rows = self._index.locate(hashes)
         for number in np.unique(segments[segments >= 0]).tolist():
             places = np.flatnonzero(segments == number)

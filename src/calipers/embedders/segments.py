@@ -1,4 +1,4 @@
-"""A file of vectors in the cache, where each row is found by the hash of its sample.
+"""A file of vectors in the cache, in which rows are found by the hashes of their samples.
 
 A segment is a safetensors file that is written once and whole, and never changed. What is small
 lies first: the hashes of its samples, which texts were cut, what was read of them, and a checksum
@@ -35,11 +35,11 @@ RowHashes = NDArray[np.bytes_]
 
 
 class DamagedSegmentError(CalipersError):
-    """A file of the cache does not hold what it must, so its samples are embedded again."""
+    """A file of the cache is damaged as a whole; its samples are embedded again."""
 
 
 class DamagedRowsError(DamagedSegmentError):
-    """Some vectors of a file are not those that were written; all else of it is whole."""
+    """Some vectors of a file are damaged; the rest of it is intact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def read_segment(
 
 
 def read_sound(path: Path, owner: Mapping[str, str]) -> tuple[RowHashes, EncodedBatch]:
-    """Read the vectors that are whole of a file of which others are damaged.
+    """Read the intact vectors of a file with damaged ones.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Vectors that were computed already: taken as they are, or written to a file.
+"""Precomputed vectors: used as they are, or written to a file.
 
 A file or folder of vectors is one that any program reads, and that ``calipers compare`` reads back.
 """
@@ -28,12 +28,12 @@ TAKES: frozenset[str] = frozenset()
 
 
 def load(name: str, options: EmbedderOptions) -> Precomputed:
-    """Make the embedder of given vectors; none of the options can change them."""
+    """Make the embedder of precomputed vectors; no option can change them."""
     return Precomputed()
 
 
 class Precomputed(Embedder):
-    """The embedder of sample sets that hold vectors; it has one view and computes nothing."""
+    """The embedder of sample sets that hold vectors: one view, no computation."""
 
     name = "precomputed"
     views: tuple[str, ...] = ("precomputed",)
@@ -49,7 +49,7 @@ class Precomputed(Embedder):
         signature: Mapping[str, str],
         view_signature: Mapping[str, str],
     ) -> Precomputed:
-        """Stand for the embedder that made vectors beforehand: its name, views and signature."""
+        """Represent the embedder that made vectors: its name, views and signature."""
         made = cls()
         made.name = signature.get("embedder", cls.name)
         made.views = tuple(views)
@@ -59,7 +59,7 @@ class Precomputed(Embedder):
         return made
 
     def encode(self, prepared: Sequence[Any]) -> EncodedBatch:
-        """Refuse, since samples are not vectors."""
+        """Refuse samples that are not vectors."""
         raise InputError(
             f"the embedder 'precomputed' takes vectors, not texts; found {len(prepared)} samples. "
             "Choose an embedder that reads texts, such as 'minilm'"
@@ -67,7 +67,7 @@ class Precomputed(Embedder):
 
 
 def write_vectors(path: str | Path, arrays: NamedArrays, *, about: Mapping[str, str]) -> None:
-    """Write arrays to ``.npy`` (one of them), ``.npz`` or ``.safetensors``.
+    """Write arrays to ``.npy`` (one array), ``.npz`` or ``.safetensors``.
 
     Either the whole file appears, or none. Rows are written as they lie, without a copy of all.
 
@@ -137,7 +137,7 @@ def write_shards(
 
 
 def check_new(folder: str | Path) -> None:
-    """Refuse a folder for shards that is there already: what lies in it would be mixed with them.
+    """Refuse an existing folder, whose contents would be mixed with the new shards.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def check_new(folder: str | Path) -> None:
 
 
 def check_format(path: str | Path, arrays: int) -> Callable[[BinaryIO, NamedArrays, Any], None]:
-    """Return what writes the format, or say why so many arrays do not go into it."""
+    """Return the writer of a format; raise an error if it cannot hold so many arrays."""
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
         raise InputError(

@@ -1,1 +1,1 @@
-"""From the name of a model to its files, checked, and to the embedder that it makes."""
+"""Models by name: their files, checks of these, and the embedder of each kind of model."""

@@ -1,4 +1,4 @@
-"""Where a model's files are: in a folder, in the Hugging Face cache, or fetched from its hub.
+"""Find a model's files: in a folder, in the Hugging Face cache, or on the hub.
 
 The cache is looked at first and without any network. Only what it does not hold whole is fetched,
 and only where that is allowed. A repository often holds its weights several times: for other
@@ -39,7 +39,7 @@ from calipers.files import at_home, check_plain
 
 @dataclass(frozen=True, eq=False)
 class FoundModel:
-    """A model whose files are on this machine.
+    """A model with files on this machine.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ _OF_MODULES = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
 def content_hash(folder: Path, *, pickled: bool = False) -> str:
-    """SHA-256 over the names and bytes of the files that make the model and its tokenizer.
+    """Return the SHA-256 over names and bytes of the files of the model and its tokenizer.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def from_hub(name: str, options: EmbedderOptions) -> tuple[Path, str, str]:
 
 
 def is_cached(name: str) -> bool:
-    """Tell whether the Hugging Face cache has anything of a model."""
+    """Tell whether the Hugging Face cache holds any file of a model."""
     return _place(_library(name), name).is_dir()
 
 
@@ -324,7 +324,7 @@ _DIVIDED = {SAFE: "model-*.safetensors", PICKLED: "pytorch_model-*.bin"}
 def choose_files(
     name: str, files: Collection[str], options: EmbedderOptions, *, modules: Iterable[str] = ()
 ) -> list[str]:
-    """Choose the files to fetch.
+    """Choose the files to download.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ _CHOICES = (
 
 
 def no_name(name: str) -> InputError:
-    """Say that what was given can be neither a folder nor a name on the hub."""
+    """Build the error for a name that can be neither a folder nor a model on the hub."""
     path = at_home(name)
     if os.path.exists(path):
         return InputError(f"{name}: must be the folder of a model; found the file {path}")
@@ -404,7 +404,7 @@ def no_name(name: str) -> InputError:
 def not_here(
     hub: Any, name: str, options: EmbedderOptions, problem: InputError | None
 ) -> InputError:
-    """Say what is missing on this machine, and where it was looked for."""
+    """Build the error for missing files, with the places that were searched."""
     looked = f"there is no folder {at_home(name).absolute()}"
     if problem is not None:
         cached = f"its files in the Hugging Face cache cannot be used: {problem}"
@@ -422,7 +422,7 @@ def not_here(
 
 
 def not_downloaded(hub: Any, name: str, options: EmbedderOptions, error: Exception) -> InputError:
-    """Say why the hub did not give a model."""
+    """Build the error for a failed download from the hub."""
     kinds, site = hub.errors, hub.constants.ENDPOINT
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(error, kinds.GatedRepoError):

@@ -1,4 +1,4 @@
-"""What a GGUF file says of itself: read from its head, before any weight of it is.
+"""The metadata in the head of a GGUF file, read without its weights.
 
 A GGUF file is a model of llama.cpp in one file: keys with values (architecture, vocabulary, chat
 template), the name, shape and type of each tensor, then the tensors. The head tells whether it is
@@ -46,7 +46,7 @@ def is_gguf(name: str | os.PathLike[str]) -> bool:
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor as the head lists it.
+    """A tensor as listed in the head.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class StoredTensor:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it holds."""
+        """Number of its elements."""
         return math.prod(self.shape)
 
 
@@ -94,17 +94,17 @@ class GgufHead:
 
     @property
     def architecture(self) -> str:
-        """The kind of model, as llama.cpp calls it."""
+        """The architecture, by its name in llama.cpp."""
         return str(self.values["general.architecture"])
 
     @property
     def numbers(self) -> int:
-        """How many numbers its tensors hold."""
+        """Number of elements of all its tensors."""
         return sum(tensor.numbers for tensor in self.tensors)
 
     @property
     def quantisation(self) -> str:
-        """How most of its weights are stored, such as ``"Q4_K_M"``."""
+        """The format of most of its weights, such as ``"Q4_K_M"``."""
         gguf = package(str(self.path))
         kind = self.values.get("general.file_type")
         try:
@@ -115,7 +115,7 @@ class GgufHead:
 
     @property
     def ends(self) -> list[int]:
-        """Tokens that end what the model writes: of a text, and of a turn in a chat."""
+        """Tokens that end a text, or a turn in a chat."""
         keys = ("eos_token_id", "eot_token_id", "eom_token_id")
         ids = [self.values.get(f"tokenizer.ggml.{key}") for key in keys]
         kinds = self.values.get("tokenizer.ggml.token_type") or ()
@@ -130,7 +130,7 @@ class GgufHead:
 
 
 def package(name: str) -> Any:
-    """Import the package that reads GGUF files, or say which pip command brings it.
+    """Import the package that reads GGUF files; name the pip command if it is missing.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def package(name: str) -> Any:
 
 
 def read_head(path: str | os.PathLike[str]) -> GgufHead:
-    """Read the head of a GGUF file, and see that the file is whole and holds a language model.
+    """Read the head of a GGUF file, and check that the file is complete and a language model.
 
     Parameters
     ----------
@@ -290,11 +290,11 @@ def _check_whole(head: GgufHead, size: int) -> None:
 
 
 def content_hash(path: Path) -> str:
-    """SHA-256 of the file's bytes."""
+    """Return the SHA-256 of the file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def shown_name(path: Path) -> str:
-    """What a person calls the model: the file's name without its ending."""
+    """Return the name of the model: the file's name without its ending."""
     return re.sub(r"\.gguf$", "", path.resolve().name, flags=re.IGNORECASE)

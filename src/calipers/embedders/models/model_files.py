@@ -1,4 +1,4 @@
-"""What the files in a model's folder say: whether all are there, and what kind of model they make.
+"""The files in a model's folder: whether they are complete, and which kind of model they make.
 
 A plain transformers model has a configuration, weights and a tokenizer, or an image processor; a
 sentence-transformers model lists its modules, and each has files of its own.
@@ -54,7 +54,7 @@ class Module:
 
 
 def read_modules(folder: Path) -> tuple[Module, ...]:
-    """Read the modules of a model in their order; none where there is no ``modules.json``.
+    """Read the modules of a model in order; none without a ``modules.json``.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def read_modules(folder: Path) -> tuple[Module, ...]:
 
 
 def read_settings(folder: Path, *names: str) -> dict[str, Any]:
-    """Read the first of these JSON files that is there; nothing where none is.
+    """Read the first of these JSON files that exists; nothing if none does.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def reads_images(folder: Path, config: Mapping[str, Any]) -> bool:
 
 
 def has_tokenizer(folder: Path) -> bool:
-    """Tell whether there is any file of a tokenizer."""
+    """Tell whether the folder holds any file of a tokenizer."""
     return any(any(folder.glob(pattern)) for pattern in _VOCABULARIES)
 
 
@@ -169,7 +169,7 @@ TRUST_PICKLE = (
 
 
 def check_files(folder: Path, *, allow_pickle: bool = False) -> None:
-    """See that a folder holds a whole model, and that no file of its weights is cut short.
+    """Check that a folder holds a complete model, and that no weight file is truncated.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def _check_model(folder: Path, allow_pickle: bool) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read ``config.json`` as it stands.
+    """Read ``config.json`` without changes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Any model by its folder or its name on the hub: found, told what kind it is, made an embedder.
+"""The embedder of any model, by its folder or its name on the hub.
 
 Models that read texts, sentence-transformers models and models that read images each go to the
 code that knows them, and each refuses options that mean nothing for it.
@@ -64,7 +64,7 @@ def load(name: str, options: EmbedderOptions) -> Embedder:
 
 
 def check_spelling(name: str, options: EmbedderOptions) -> None:
-    """Refuse what is all but the name of an embedder, rather than look for it on the hub.
+    """Refuse a name close to that of an embedder, before searching the hub for it.
 
     Raises
     ------

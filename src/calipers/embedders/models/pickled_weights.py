@@ -1,4 +1,4 @@
-"""Tensors of a file that torch wrote before version 1.6, read without torch and without unpickling.
+"""Tensors of files by torch before version 1.6, read without torch and without unpickling.
 
 Such a file is five pickles (a magic number, the version of the format, what the machine was, the
 tensors by name, the keys of their storages) and then the numbers of each storage. A pickle is a
@@ -32,7 +32,7 @@ _MARK = object()
 
 
 class PlainTensor(NamedTuple):
-    """The numbers of a tensor, row by row.
+    """The elements of a tensor, row by row.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How a sentence-transformers model makes its embedding, read from the files of its modules.
+"""How a sentence-transformers model makes its embeddings, read from the files of its modules.
 
 Their settings are read in old forms and in new ones, with the dense layers that they hold. What a
 :class:`~calipers.embedders.states.pooling.SentencePlan` cannot express is not guessed at: there is
@@ -143,7 +143,7 @@ def check_type(model: FoundModel, settings: Mapping[str, Any]) -> None:
 
 
 def read_prompt(settings: Mapping[str, Any], options: EmbedderOptions) -> str:
-    """What stands before every text: the prefix that was chosen, or the model's default prompt."""
+    """Return the text before every sample: the chosen prefix, or the model's default prompt."""
     if options.prefix is not None:
         return options.prefix
     prompts, default = settings.get("prompts"), settings.get("default_prompt_name")
@@ -154,12 +154,12 @@ def read_prompt(settings: Mapping[str, Any], options: EmbedderOptions) -> str:
 
 
 def includes_prompt(name: str, pooling: Mapping[str, Any]) -> bool:
-    """Whether the tokens of a prompt count when a text's states are pooled."""
+    """Whether the tokens of a prompt count when states are pooled."""
     return bool(pooling.get("include_prompt", True)) and not name.startswith(_NO_PROMPT)
 
 
 def is_ordinary(module_settings: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
-    """Whether the transformer is called on texts in the ordinary way."""
+    """Whether the transformer is called on texts in the standard way."""
     inputs = module_settings.get("modality_config") or {"text": _TEXT}
     # Of other encoder–decoders the library reads the decoder, and most encoders that were saved
     # alone can be loaded by their own class only
@@ -177,7 +177,7 @@ def is_ordinary(module_settings: Mapping[str, Any], config: Mapping[str, Any]) -
 def read_length(
     folder: Path, module_settings: Mapping[str, Any], config: Mapping[str, Any]
 ) -> int | None:
-    """How many tokens of a text the library reads; None where nothing says so.
+    """Read how many tokens of a text the library uses; None where nothing says so.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def read_length(
 
 
 def read_pooling(path: Path, settings: Mapping[str, Any]) -> str:
-    """How states are pooled, as :class:`~calipers.embedders.states.pooling.SentencePlan` names it.
+    """Read how states are pooled, in the terms of ``SentencePlan`` of ``states.pooling``.
 
     Raises
     ------
@@ -245,7 +245,7 @@ _USUAL = "torch.nn.modules.activation.Tanh"
 
 
 def read_dense(folder: Path, allow_pickle: bool = False) -> Dense | None:
-    """Read a dense layer; None where it is more than a matrix, a bias and a known activation.
+    """Read a dense layer; None unless it is a matrix, a bias and a known activation.
 
     Raises
     ------

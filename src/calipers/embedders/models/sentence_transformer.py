@@ -1,4 +1,4 @@
-"""Any sentence-transformers model: its own embedding as ``meaning``, and ``form`` beside it.
+"""Sentence-transformers models: their own embedding as view ``meaning``, with ``form`` beside it.
 
 Where its steps are ordinary (a transformer, pooling, dense layers, length one), its files are read
 as a :class:`~calipers.embedders.states.pooling.SentencePlan` and run in the same engine as any
@@ -77,7 +77,7 @@ def load(model: FoundModel, modules: Sequence[Module], options: EmbedderOptions)
 
 
 class LibraryEmbedder(Embedder):
-    """A sentence-transformers model as the library runs it.
+    """A sentence-transformers model run by its library.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class LibraryEmbedder(Embedder):
         self._sign(model)
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed texts; empty ones too.
+        """Embed texts, even empty ones.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class LibraryEmbedder(Embedder):
 
 
 def load_by_library(model: FoundModel, options: EmbedderOptions) -> Any:
-    """Load a model by the library.
+    """Load a model with the library.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def load_by_library(model: FoundModel, options: EmbedderOptions) -> Any:
 
 
 def limit_length(model: Any, asked: int | None, name: str) -> int | None:
-    """Set how many tokens are read, and return it; None where the model has no limit."""
+    """Set the number of tokens that are read, and return it; None where the model has no limit."""
     limit = getattr(model, "max_seq_length", None)
     if asked is None:
         return None if limit is None or limit > UNLIMITED else int(limit)

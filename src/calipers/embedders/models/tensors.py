@@ -1,4 +1,4 @@
-"""The tensors of a file of weights: of safetensors, or pickled by torch where that may be read.
+"""Tensors of weight files: safetensors, or torch pickles where these are allowed.
 
 The header of a safetensors file alone tells names, dtypes and shapes, and how long the file must
 be, so that a file cut short is found before any of its numbers are used; a change of single numbers
@@ -26,7 +26,7 @@ _LFS = b"version "  # how the text of such a pointer begins
 
 
 def read_header(path: Path) -> Mapping[str, TensorEntry]:
-    """Read which tensors a safetensors file holds.
+    """Read the list of tensors of a safetensors file.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def safe_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def pickled_tensors(path: Path, content: bytes) -> dict[str, Tensor]:
-    """Read what torch has pickled: a mapping from name to tensor.
+    """Read tensors pickled by torch: a mapping from name to tensor.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Embeddings from a service over the network, asked for with patience and paid for once."""
+"""Embeddings from a network service: requests, retries, and a store of paid vectors."""

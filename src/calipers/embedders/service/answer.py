@@ -1,4 +1,4 @@
-"""How an embeddings service is asked for vectors, and what it answers, with everything checked."""
+"""Requests to an embeddings service and its answers, with all answers checked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FORMAT = re.compile(r"encoding.?format|base64", re.IGNORECASE)
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingAnswer:
-    """What a service gave for some texts.
+    """A service's answer for some texts.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class EmbeddingRequestFormat:
 
 
 class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
-    """The question for the vectors of some texts."""
+    """The request for the vectors of some texts."""
 
     operation = "embeddings"
     wanted = "vectors"
@@ -88,7 +88,7 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
         return "1 text" if len(self._texts) == 1 else f"{len(self._texts):,} texts"
 
     def body(self) -> Mapping[str, Any]:
-        """Return the texts, the model, and how its vectors should be."""
+        """Return the body of the request: texts, model, and format of the vectors."""
         self._base64 = self._manner.base64
         request: dict[str, Any] = {"model": self._manner.model, "input": self._texts}
         if self._base64:
@@ -98,7 +98,7 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
         return request
 
     def most_bytes(self) -> int:
-        """Bytes that the vectors of so many texts can take."""
+        """Upper limit on the bytes of the answer."""
         of_one = BYTES_PER_TEXT
         if self._manner.width is not None:
             of_one = BYTES_PER_NUMBER * self._manner.width + BYTES_BESIDE
@@ -113,7 +113,7 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
         return replace(answer, model=key.scrub(answer.model))
 
     def adapts(self, status: int, message: str) -> bool:
-        """Ask for lists of numbers where the service does not take base64."""
+        """Switch to lists of numbers where the service does not accept base64."""
         refused = self._base64 and status in (400, 422) and _FORMAT.search(message)
         if refused:
             self._manner.base64 = False
@@ -121,7 +121,7 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
 
 
 def read_answer(content: bytes, texts: int) -> EmbeddingAnswer:
-    """Read the body of an answer to `texts` texts.
+    """Read the body of an answer for `texts` texts.
 
     Vectors may be lists of numbers or base64 of little-endian float32; where they carry an
     ``index``, that is their order.

@@ -1,4 +1,4 @@
-"""An embeddings service that speaks OpenAI's ``/v1/embeddings``, as an embedder.
+"""Embedder of a service with the interface of OpenAI's ``/v1/embeddings``.
 
 It is named ``https://host/v1#MODEL``. Texts go out in batches, several at a time; a passing
 trouble is waited for; every answer is kept the moment it arrives, text by text, so that a run that
@@ -53,7 +53,7 @@ EMPTY = " "
 
 
 def load(name: str, options: EmbedderOptions) -> Endpoint:
-    """Make the embedder of an embeddings service; it is not asked anything yet.
+    """Make the embedder of an embeddings service, without a request.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ Accept = Callable[[list[str], EmbeddingAnswer], None]
 
 
 class Endpoint(Embedder):
-    """An embeddings service that a person named.
+    """An embeddings service at a given address.
 
     Parameters
     ----------
@@ -170,20 +170,20 @@ class Endpoint(Embedder):
 
     @property
     def signature(self) -> dict[str, str]:  # type: ignore[override]
-        """The model, the service, and what the service calls the model where it says otherwise."""
+        """The model, the service, and the service's own name of the model where it differs."""
         served = "+".join(self._paid.served)
         return self._pins | ({"served": served} if served not in ("", self.name) else {})
 
     def keep_in(self, folder: Path | None) -> None:
-        """Keep every vector in a database in this folder from now on; None for nowhere."""
+        """Store every vector in a database in this folder; None for nowhere."""
         self._paid.keep_in(folder)
 
     def told(self) -> tuple[str, ...]:
-        """Tell what was asked for since the last call, and any trouble with what is kept."""
+        """Report the requests since the last call, and any trouble with the store."""
         return self._paid.told()
 
     def encode(self, samples: Sequence[str]) -> EncodedBatch:
-        """Return the service's vectors; only those that are not kept yet are asked for.
+        """Return the service's vectors, requesting only those that are not stored.
 
         A text that stands several times is asked for once, and an empty one as a single space.
 
@@ -235,7 +235,7 @@ class Endpoint(Embedder):
 
 
 class TextTooLongError(RequestTooLargeError):
-    """A text that the service refuses even by itself.
+    """A text that the service refuses even on its own.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class TextTooLongError(RequestTooLargeError):
 
 
 class Requests:
-    """How texts are divided among requests, and how many of these are under way.
+    """Divides texts among requests, and limits how many run at once.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class Requests:
         self._texts, self._characters = texts, characters
 
     def fetch(self, texts: Sequence[str], accept: Accept) -> None:
-        """Ask for all texts; hand each answer to `accept` in the thread that received it.
+        """Request all texts; hand each answer to `accept` in the thread that received it.
 
         Requests that are under way when another fails, or when a person stops the run, are waited
         for, since they are paid for: in the latter case for 15 seconds, or until the person stops
@@ -334,7 +334,7 @@ class Requests:
 
 
 def batched(texts: Sequence[str], *, most: int, characters: int) -> Iterator[list[str]]:
-    """Divide texts into batches, in their order.
+    """Divide texts into batches, in order.
 
     Examples
     --------

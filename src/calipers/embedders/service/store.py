@@ -1,4 +1,4 @@
-"""Vectors that were paid for, kept text by text in one SQLite database, the moment they arrive.
+"""A store of paid vectors: one SQLite database, written as each answer arrives.
 
 A row is found by a hash of the service, the model and the text; the text itself is not kept. Each
 row carries a checksum, so damage does not go unseen. Every answer is one short transaction on a
@@ -45,14 +45,14 @@ Result = TypeVar("Result")
 
 
 class StoredVector(NamedTuple):
-    """A vector, float32 of shape (d,), and what the service called the model ("" for nothing)."""
+    """A vector, float32 of shape (d,), and the service's name of the model ("" for none)."""
 
     vector: NDArray[np.float32]
     model: str
 
 
 class VectorStore:
-    """The vectors that are kept in a folder.
+    """The vectors stored in a folder.
 
     Trouble never raises: what cannot be read is as if it were not there, what cannot be kept is
     not kept, and :meth:`notes` tells of it. A damaged database is set aside under another name,
@@ -73,19 +73,19 @@ class VectorStore:
         self._lock = Lock()
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, StoredVector]:
-        """Return the vectors that are kept, by their keys."""
+        """Return stored vectors by their keys."""
         rows = self._guarded(lambda connection: _selected(connection, keys), make=False) or []
         stored = {row[0]: vector for row in rows if (vector := _checked(row)) is not None}
         self._damaged += len(rows) - len(stored)
         return stored
 
     def keep(self, vectors: Mapping[bytes, StoredVector]) -> bool:
-        """Keep vectors, all or none; tell whether they are kept."""
+        """Store vectors, all or none; tell whether they are stored."""
         rows = [_as_row(*item) for item in vectors.items()]
         return self._guarded(lambda connection: _insert(connection, rows)) is not None
 
     def notes(self) -> tuple[str, ...]:
-        """Report what the user must know that happened since the last call."""
+        """Report what happened to the store since the last call."""
         notes, self._rescues = list(self._rescues), []
         if self._damaged:
             plural = "" if self._damaged == 1 else "s"
@@ -213,7 +213,7 @@ Vectors = dict[str, NDArray[np.float32]]
 
 
 class PaidVectors:
-    """What one run has of a model's vectors, from before and from now; for several threads.
+    """The vectors of one model in a run, stored or new, for several threads.
 
     Parameters
     ----------
@@ -234,16 +234,16 @@ class PaidVectors:
         self._models_noted = 1
 
     def keep_in(self, folder: Path | None) -> None:
-        """Keep vectors in a database in this folder; None for nowhere."""
+        """Store vectors in a database in this folder; None for nowhere."""
         self._store = None if folder is None else VectorStore(Path(folder))
 
     @property
     def served(self) -> tuple[str, ...]:
-        """What the service calls the model, in the order of appearance."""
+        """The service's names of the model, in order of appearance."""
         return tuple(self._models)
 
     def look_up(self, texts: list[str], *, empty: int) -> Vectors:
-        """Return the vectors that are kept from before; `empty` samples had no character."""
+        """Return the vectors stored before; `empty` samples had no character."""
         keys = {self._key(text): text for text in texts}
         stored = {} if self._store is None else self._store.find(list(keys))
         for vector, model in stored.values():
@@ -254,7 +254,7 @@ class PaidVectors:
         return {keys[key]: vector for key, (vector, _) in stored.items()}
 
     def accept(self, texts: list[str], answer: EmbeddingAnswer) -> Vectors:
-        """Check the vectors of an answer and keep them.
+        """Check the vectors of an answer and store them.
 
         Raises
         ------
@@ -295,7 +295,7 @@ class PaidVectors:
         return (*notes, *(() if self._store is None else self._store.notes()))
 
     def standing(self) -> str:
-        """Say what is kept, for the message with which a run ends; empty where nothing was."""
+        """Describe what is stored, for the error that ends a run; empty where nothing is."""
         if not self._total["known"]:
             return ""
         if self._store is None:

@@ -1,1 +1,1 @@
-"""The states of a transformer: its layers cut, its texts packed, its products fast."""
+"""Hidden states of transformers: packed batches, truncated layers, fast products."""

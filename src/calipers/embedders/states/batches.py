@@ -1,4 +1,4 @@
-"""Texts through a model in batches, on the one way that leads to the states of their tokens.
+"""Divide texts into batches for a model, and compute the states of their tokens.
 
 Texts of one length stand side by side, so that nothing is padded and a text's states do not depend
 on its company. A batch that does not fit in memory is halved, and so are those after it. What
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def cut(ids: list[int], most: int, closing: int) -> list[int]:
-    """Cut a long text; the tokens that close it, so many, are kept."""
+    """Truncate a long text, keeping the closing tokens."""
     return ids if len(ids) <= most else ids[: most - closing] + ids[len(ids) - closing :]
 
 
 class LengthRun(NamedTuple):
-    """Texts of one length, side by side in a batch: `texts` times `length` tokens from `start`."""
+    """Texts of one length, adjacent in a batch: `texts` times `length` tokens from `start`."""
 
     start: int
     texts: int
@@ -36,13 +36,13 @@ class LengthRun(NamedTuple):
 
     @property
     def tokens(self) -> slice:
-        """Where the run's tokens stand in the batch."""
+        """Positions of the tokens in the batch."""
         return slice(self.start, self.start + self.texts * self.length)
 
 
 @dataclass(frozen=True, eq=False)
 class TokenBatch:
-    """The rows that share a forward pass, in the order of their tokens, and their runs."""
+    """The rows of one forward pass, in the order of their tokens, and their runs."""
 
     rows: NDArray[np.intp]
     runs: tuple[LengthRun, ...]
@@ -165,7 +165,7 @@ class Batches:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there was not enough memory."""
+    """Whether an error reports a lack of memory."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
@@ -185,7 +185,7 @@ def _pass(
 
 
 def fits(work: Callable[[], object]) -> bool:
-    """Do something, and tell whether there was enough memory for it."""
+    """Call a function, and tell whether there was enough memory for it."""
     try:
         work()
     except (MemoryError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""A BERT encoder over packed tokens: the texts of a batch stand end to end, without padding.
+"""A BERT encoder over packed tokens: texts are concatenated without padding.
 
 Everything but attention works token by token, so it takes all tokens of a batch as one matrix
 (T, d); attention takes the texts of one length together. The states equal those of the BertModel
@@ -47,7 +47,7 @@ _PLAIN = {
 
 
 def is_plain_bert(config: Mapping[str, Any]) -> bool:
-    """Whether a configuration describes the BERT that the packed encoder computes."""
+    """Whether a configuration describes a BERT that the packed encoder computes."""
     alike = all(config.get(key, usual) in (usual, None) for key, usual in _PLAIN.items())
     return config.get("model_type") == "bert" and alike
 
@@ -121,7 +121,7 @@ class _Layer:
 
 
 class PackedBert:
-    """The first layers of a BERT encoder, made from the tensors of its weights file.
+    """The first layers of a BERT encoder, from the tensors of its weights file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dense layers for inference, and a loaded model whose dense layers are exchanged for them.
+"""Fast dense layers for inference, and their installation in a loaded model.
 
 On a CPU, torch hands float32 products to MKL, which reached less than half of oneDNN's speed on
 an AMD processor; oneDNN also takes weights that were laid out for it once, and applies the
@@ -42,7 +42,7 @@ _ONEDNN = {
 
 
 class Dense:
-    """``x W^T + b``, and an activation if asked.
+    """``x W^T + b``, optionally followed by an activation.
 
     Parameters
     ----------
@@ -133,11 +133,11 @@ class FastLinear(nn.Module):  # type: ignore[misc]
 
     @property
     def weight(self) -> Tensor:
-        """The weight as it is laid out; some models look at its dtype."""
+        """The weight in its present layout; some models look at its dtype."""
         return self._dense.weight
 
     def follow(self, activation: str) -> None:
-        """Apply an activation too."""
+        """Add an activation."""
         self._dense.activation = activation
 
     def forward(self, states: Tensor) -> Tensor:
@@ -148,7 +148,7 @@ class FastLinear(nn.Module):  # type: ignore[misc]
 
 
 def quicken(model: nn.Module, dtype: torch.dtype, once: Callable[[], object]) -> None:
-    """Replace the slow parts of a model, one after the other, so that memory never doubles.
+    """Replace the slow layers of a model one at a time, so that memory does not double.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def quicken(model: nn.Module, dtype: torch.dtype, once: Callable[[], object]) ->
 
 
 def widen(model: nn.Module, wide: bool) -> None:
-    """Say whether the dense layers give float32, which some models need to add things up."""
+    """Choose whether dense layers return float32, which some models need for sums."""
     for part in model.modules():
         if isinstance(part, FastLinear):
             part.wide = wide

@@ -1,4 +1,4 @@
-"""A GGUF file as a model of transformers: its weights turned back into plain numbers.
+"""GGUF files as transformers models: dequantised weights and the tokenizer.
 
 The numbers are those that the quantised weights stand for, in float32; llama.cpp rounds what goes
 into a product too, so its likelihoods differ in the third digit. The tokenizer is made of the
@@ -32,7 +32,7 @@ _NOT_CAUSAL = frozenset({"bert", "nomic-bert", "jina-bert-v2", "t5", "t5encoder"
 
 
 def load_gguf_model(path: Path, *, causal: bool, dtype: str) -> Any:
-    """Load the model of a GGUF file, without its head or as one that predicts the next token.
+    """Load the model of a GGUF file, without its head or as a causal language model.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def load_gguf_model(path: Path, *, causal: bool, dtype: str) -> Any:
 
 
 def load_gguf_tokenizer(path: Path) -> Any:
-    """Make the tokenizer of a GGUF file.
+    """Load the tokenizer of a GGUF file.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def _transformers(path: Path) -> Any:
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[Path]:
-    """A folder that holds nothing but the file, so that nothing beside it is taken for its parts.
+    """Make a folder that holds only the file, so that nothing else is taken for its parts.
 
     Where a system makes no links, it is the folder of the file.
     """

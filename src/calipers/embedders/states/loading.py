@@ -1,4 +1,4 @@
-"""How transformers is asked to load something: quietly, whole, its errors in plain words."""
+"""Loading by transformers: without output, complete, and with errors in plain words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 
 def recent(transformers: Any, major: int, minor: int = 0) -> bool:
-    """Whether transformers is of this version or a later one."""
+    """Whether transformers has at least this version."""
     numbers = re.match(r"(\d+)\.(\d+)", transformers.__version__)
     assert numbers is not None
     return (int(numbers[1]), int(numbers[2])) >= (major, minor)
@@ -47,7 +47,7 @@ def check_complete(folder: Path, missing: Iterable[str]) -> None:
 
 
 def unreadable(folder: Path, part: str, error: Exception) -> InputError:
-    """Say that transformers cannot load a part of a model's folder."""
+    """Build the error for a part of a model that transformers cannot load."""
     reason = first_line(error)
     if isinstance(error, KeyError):
         reason = f"its files lack the entry {reason}"

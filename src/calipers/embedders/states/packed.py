@@ -1,4 +1,4 @@
-"""Attention for texts that stand end to end in one long row, so that nothing is padded.
+"""Attention for texts concatenated in one row, without padding.
 
 Everything else in a transformer works token by token and can take the tokens of many texts as one
 row, (1, T, d); attention alone must keep to the tokens of a text. transformers lets a program
@@ -47,12 +47,12 @@ _DIVISION: ContextVar[_Division] = ContextVar("how the batch divides")
 
 
 class NotPackableError(Exception):
-    """The model's attention needs what the packed one does not know."""
+    """The attention of the model needs something that the packed one lacks."""
 
 
 @contextlib.contextmanager
 def divided(runs: Sequence[LengthRun]) -> Iterator[None]:
-    """Say how the tokens of the batch that is now computed divide into texts.
+    """Set how the tokens of the present batch divide into texts.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def divided(runs: Sequence[LengthRun]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def installed(model: Any) -> Iterator[Callable[[], None]]:
-    """Have a model use the packed attention; it stays if what is yielded is called.
+    """Install the packed attention in a model; it stays if the yielded function is called.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def packed_attention(
     softcap: float | None = None,
     **others: Any,
 ) -> tuple[Tensor, None]:
-    """Let each token look at the tokens of its own text.
+    """Restrict the attention of each token to its own text.
 
     Parameters
     ----------

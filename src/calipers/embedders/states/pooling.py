@@ -1,4 +1,4 @@
-"""Which states of a text become its vector and how, and what sentence models do after that.
+"""Pooling of token states into one vector per text, and the dense layers of sentence models.
 
 The ways to pool, and the order pooling, dense layers, L2 norm, are those of sentence-transformers.
 Texts come in runs of one length, so that no way ever sees padding.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def choose_layer(layer: int | None, layers: int) -> int:
-    """Return the layer to take: by default three quarters of them, rounded up.
+    """Return the layer for embeddings: by default three quarters of them, rounded up.
 
     These are 5 of 6, 9 of 12 and 18 of 24 layers: for BERT and RoBERTa of these depths no more
     than one away from the layer that agreed best with people's judgements of translations
@@ -44,7 +44,7 @@ def choose_layer(layer: int | None, layers: int) -> int:
 
 
 def form_layer(layers: int) -> int:
-    """Return the layer that shows form best: two thirds of them, rounded up.
+    """Return the layer of the view ``form``: two thirds of them, rounded up.
 
     Examples
     --------
@@ -60,7 +60,7 @@ ACTIVATIONS = ("identity", "tanh", "relu", "gelu", "sigmoid", "silu")
 
 @dataclass(frozen=True, eq=False)
 class SentencePlan:
-    """What a sentence model does around its transformer.
+    """The steps of a sentence model before and after its transformer.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class SentencePlan:
                 raise unknown_name("activation", activation, ACTIVATIONS)
 
     def check_width(self, width: int, name: str) -> None:
-        """Refuse dense layers that do not fit behind each other and behind pooling.
+        """Refuse dense layers whose widths do not fit each other and the pooling.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class SentencePlan:
             size = weight.shape[0]
 
     def on(self, device: str) -> SentencePlan:
-        """Bring the weights of the dense layers to a device."""
+        """Move the weights of the dense layers to a device."""
         dense = [
             (weight.to(device), None if bias is None else bias.to(device), activation)
             for weight, bias, activation in self.dense
@@ -139,7 +139,7 @@ class SentencePlan:
         return replace(self, dense=tuple(dense))
 
     def apply(self, states: Tensor, runs: Sequence[LengthRun]) -> Tensor:
-        """Turn the states of all tokens, (T, d), into a vector for each text, (texts, outputs)."""
+        """Turn token states, (T, d), into a vector for each text, (texts, outputs)."""
         from torch.nn import functional
 
         vectors = pool(states, runs, self.pooling, skipped=self.skipped, opening=self.opening)

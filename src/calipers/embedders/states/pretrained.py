@@ -1,4 +1,4 @@
-"""A transformers model from its folder, with nothing made up, run or unpickled unasked.
+"""Load a transformers model from its folder: complete weights, no foreign code, no pickles.
 
 What loading takes is found out before: that transformers knows the model, and free memory. The
 headers of safetensors files tell how many numbers a model has. In float32, which float16 is always
@@ -45,7 +45,7 @@ def load_model(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
 ) -> Any:
-    """Load a model without its head, of an encoder–decoder the encoder; or a causal one with it.
+    """Load a model without its head; of an encoder–decoder the encoder; or a causal model.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ Encode = Callable[[list[str]], list[list[int]]]
 
 
 def encoder(tokenizer: Any) -> Encode:
-    """Texts to ids by a tokenizer of transformers; nothing is padded or cut."""
+    """Return a function from texts to ids; it neither pads nor truncates."""
 
     def encode(texts: list[str]) -> list[list[int]]:
         ids: list[list[int]] = tokenizer(
@@ -144,14 +144,14 @@ def encoder(tokenizer: Any) -> Encode:
 
 
 def closing(encode: Encode) -> int:
-    """How many tokens close a text: those at the end of an empty text and of any other."""
+    """Count the tokens that close a text: those that every text ends in."""
     empty, other = encode(["", "a"])
     pairs = zip(reversed(empty), reversed(other), strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def check_length(asked: int, limit: int | None, marks: int) -> int:
-    """Return how many tokens a person asked for.
+    """Return the number of tokens that a person asked for.
 
     Raises
     ------
@@ -165,12 +165,12 @@ def check_length(asked: int, limit: int | None, marks: int) -> int:
 
 
 def layer_count(model: Any) -> int:
-    """How many layers a model has; of one that also sees images, those that read text."""
+    """Return the number of layers; of a model that also takes images, of its text part."""
     return int(text_config(model, "num_hidden_layers").num_hidden_layers)
 
 
 def position_limit(model: Any) -> int | None:
-    """How many tokens the model has positions for; None where they are relative."""
+    """Return the number of positions of a model; None where they are relative."""
     table = _padded_positions(model)
     if table is not None:
         return int(len(table.weight) - table.padding_idx - 1)
@@ -182,7 +182,7 @@ def position_limit(model: Any) -> int | None:
 
 
 def padding_position(model: Any) -> int | None:
-    """The number of the padding token where positions are counted from behind it."""
+    """Return the number of the padding token where positions are counted from it."""
     table = _padded_positions(model)
     return None if table is None else int(table.padding_idx)
 
@@ -198,7 +198,7 @@ def rescales_positions(model: Any) -> bool:
 
 
 def text_config(model: Any, name: str | None = None) -> Any:
-    """The configuration of the part that reads text; the model's own if that has the attribute."""
+    """Return the configuration of the text part, or of the model if that has the attribute."""
     config = model.config
     if (name and hasattr(config, name)) or not hasattr(config, "get_text_config"):
         return config
@@ -214,7 +214,7 @@ def _padded_positions(model: Any) -> Any:
 
 
 def end_at(model: Any, layer: int, folder: Path) -> None:
-    """Make one of the layers the last: what lies behind the last one is then applied to it.
+    """Truncate a model after one layer; its final norm then applies to that layer.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def end_at(model: Any, layer: int, folder: Path) -> None:
 
 
 def layer_stack(model: Any, layers: int) -> Any:
-    """The list that holds the model's layers, as many as it has; None if there is none."""
+    """Return the list of the model's layers; None if there is none of that length."""
     import torch
 
     lists = (part for part in model.modules() if isinstance(part, torch.nn.ModuleList))
@@ -259,7 +259,7 @@ def layer_stack(model: Any, layers: int) -> Any:
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Tell the version of each package that can change a vector."""
+    """Return the version of each package that can change a vector."""
     return {
         name: require(name, extra="models", purpose="the embedder").__version__ for name in packages
     }
@@ -281,7 +281,7 @@ MARGIN = 1.1
 
 
 def check_fits(name: str, weights: Iterable[Path], *, device: str, dtype: str, torch: Any) -> None:
-    """Refuse a model that does not fit in the memory that is free.
+    """Refuse a model that does not fit in the free memory.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def check_fits(name: str, weights: Iterable[Path], *, device: str, dtype: str, t
 
 
 def check_room(name: str, needed: int, stored: int, *, device: str, dtype: str, torch: Any) -> None:
-    """Refuse a model whose weights take more bytes than are free.
+    """Refuse a model whose weights need more bytes than are free.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def check_room(name: str, needed: int, stored: int, *, device: str, dtype: str, 
 
 
 def loaded_size(path: Path, dtype: str) -> int:
-    """Bytes that the tensors of a file take while they are loaded, for a precision to compute in.
+    """Return the bytes that the tensors of a file need while loading, at some precision.
 
     Only bfloat16 stays as it is stored, and only where it is computed in. The content of a pickled
     file is not known; its own size stands for it.
@@ -351,14 +351,14 @@ def _in_memory(tensor: TensorEntry, dtype: str) -> int:
 
 
 def free_memory(device: str, torch: Any) -> int | None:
-    """Bytes that are free where a model will be; None where nothing tells."""
+    """Return the free bytes where a model will be loaded; None where they are unknown."""
     if device.startswith("cuda"):
         return int(torch.cuda.mem_get_info(device)[0])
     return memory.free_memory()
 
 
 def check_loadable(model: FoundModel, options: EmbedderOptions) -> None:
-    """Refuse a model that could not be loaded, before anything of it is.
+    """Refuse a model that cannot be loaded, before loading any of it.
 
     Raises
     ------

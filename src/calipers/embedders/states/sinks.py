@@ -1,4 +1,4 @@
-"""Attention sinks: tokens that say nothing of a text and outweigh all others in a mean of states.
+"""Attention sinks: tokens without content whose states would dominate a mean.
 
 A causal model's first token sees no other, so its state is the same in every text that begins with
 it; that of a mark before the text (BOS) is the same in all texts. Heads that have nothing to attend
@@ -26,7 +26,7 @@ STANDS_OUT = 6.0
 
 
 def pool_without_sinks(tokens: Tensor, pool: Callable[[Tensor], Tensor], *, opening: int) -> Tensor:
-    """Pool the states of texts of one length without their attention sinks.
+    """Pool the states of texts of one length without attention sinks.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def pool_without_sinks(tokens: Tensor, pool: Callable[[Tensor], Tensor], *, open
 
 
 def stand_out(tokens: Tensor) -> Tensor:
-    """Which states are longer than others of their text by far, bool of shape (texts, length)."""
+    """Find states that are far longer than others of their text, bool of shape (texts, length)."""
     norms = tokens.float().norm(dim=2)
     outliers: Tensor = norms > STANDS_OUT * norms.median(dim=1, keepdim=True).values
     return outliers

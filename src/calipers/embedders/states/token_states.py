@@ -1,4 +1,4 @@
-"""One vector for each token of a text: what metrics that match tokens need.
+"""One vector for each token of a text, for metrics that match tokens.
 
 Weights of the plain BERT kind go through :class:`~calipers.embedders.states.bert.PackedBert`, all
 other kinds of encoders through transformers. Layer K is what the model gives when its first K
@@ -39,7 +39,7 @@ TEXTS_AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class TokenIds:
-    """Texts as the tokens of a model.
+    """Texts as token ids of a model.
 
     Attributes
     ----------
@@ -60,17 +60,17 @@ class TokenIds:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each text, shape (n,)."""
+        """Number of tokens of each text, shape (n,)."""
         return np.diff(self.starts)
 
     def of(self, text: int) -> slice:
-        """The slice of a text's tokens in `ids`, or in anything with one value per token."""
+        """Return the slice of a text's tokens in `ids`, or in an array with one value per token."""
         return slice(int(self.starts[text]), int(self.starts[text + 1]))
 
 
 @dataclass(frozen=True, eq=False)
 class TokenEncoder:
-    """A model that gives a vector for each token. Made by :func:`load_token_encoder`.
+    """A model with a vector for each token, made by :func:`load_token_encoder`.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class TokenEncoder:
     signature: Mapping[str, str]
 
     def tokenise(self, texts: Sequence[str]) -> TokenIds:
-        """Split texts into tokens; a long one keeps its beginning and the marks that close it."""
+        """Split texts into tokens; a long one keeps its beginning and its closing marks."""
         tail = closing(self.encode)
         parts, lengths, truncated = [np.empty(0, np.int32)], [0], []
         readings: list[ReadingCounts | None] = [ReadingCounts.of([])]
@@ -121,7 +121,7 @@ class TokenEncoder:
     def states(
         self, tokens: TokenIds, texts: Sequence[int], advance: Advance
     ) -> list[NDArray[np.float32]]:
-        """Compute the states of some texts, each of length 1.
+        """Compute the states of some texts, each normalised to length 1.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ def load_token_encoder(
     batch_size: int | None = None,
     offline: bool = True,
 ) -> TokenEncoder:
-    """Make a model ready that gives a vector for each token.
+    """Load a model that gives a vector for each token.
 
     Parameters
     ----------

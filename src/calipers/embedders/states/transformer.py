@@ -1,4 +1,4 @@
-"""Any text model of transformers as an embedder, with two views from one forward pass.
+"""Embedder of any text model of transformers, with two views from one forward pass.
 
 ``meaning`` is what a kind of model is usually read by: the state of the last token after the last
 layer of a causal model, as mauve-text has it, the mean over tokens of any other, or what a
@@ -64,7 +64,7 @@ _STAND_INS = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "p
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Some texts as tokens, each at least one.
+    """Some texts as tokens, at least one token each.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Tokens:
 
 @dataclass(frozen=True, eq=False)
 class TokenReader:
-    """Makes tokens of texts, and checks those that are given.
+    """Tokenises texts, and checks token ids that are given.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class TokenReader:
     cut_left: bool = False
 
     def read(self, samples: Sequence[Any]) -> Tokens:
-        """Make tokens of texts or lists of ids; a long text is cut between its marks.
+        """Tokenise texts or take lists of ids; a long text is truncated before its closing marks.
 
         Raises
         ------
@@ -258,7 +258,7 @@ class TransformersEmbedder(Embedder):
         self._sign(model)
 
     def prepare(self, samples: Sequence[Any]) -> Tokens:
-        """Make tokens of texts or lists of token ids, which needs no model; empty ones too.
+        """Tokenise texts or take lists of ids, without the model; empty ones are allowed.
 
         Raises
         ------
@@ -268,7 +268,7 @@ class TransformersEmbedder(Embedder):
         return self._reader.read(samples)
 
     def encode(self, prepared: Tokens) -> EncodedBatch:
-        """Compute the vectors of what was prepared, in both views.
+        """Compute the vectors of prepared samples in both views.
 
         Returns
         -------

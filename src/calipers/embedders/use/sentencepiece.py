@@ -1,4 +1,4 @@
-"""A unigram vocabulary of SentencePiece: the file, and texts cut into its pieces.
+"""A unigram vocabulary of SentencePiece: reading its file, and tokenising texts.
 
 The file is a protocol buffer with the pieces (field 1: text, score, kind) and what normalises a
 text (field 3, in which field 2 is the table of characters). A text is normalised
@@ -24,7 +24,7 @@ UNKNOWN, BEGIN, END = 0, 1, 2
 
 
 class Vocabulary(NamedTuple):
-    """What the file holds.
+    """The contents of a vocabulary file.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Vocabulary(NamedTuple):
 
 
 def read_vocabulary(content: bytes) -> Vocabulary:
-    """Read the file.
+    """Read a vocabulary file.
 
     Raises
     ------
@@ -128,7 +128,7 @@ WRITTEN_AS_SPACES = (SPACE, "\ufffd")
 
 
 class Tokenizer:
-    """Cuts texts into pieces, and counts what it does not know of them.
+    """Splits texts into pieces, and counts unknown words.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Tokenizer:
         self._model = Unigram(Model(vocabulary.pieces, unk_id=UNKNOWN))
 
     def encode(self, texts: Sequence[str]) -> tuple[list[list[int]], ReadingCounts]:
-        """Return the ids of the pieces of each text, and what is unknown of it.
+        """Return the ids of the pieces of each text, and its unknown words.
 
         A text without anything is one unknown piece, as in the package that publishes the weights.
         Words are counted in the text as it is cut, after it was normalised; the signs that are

@@ -64,12 +64,12 @@ TAKES: frozenset[str] = frozenset()
 
 
 def load(name: str, options: EmbedderOptions) -> EfficientNet:
-    """Make the embedder; device, dtype and batch size change nothing."""
+    """Load the embedder; device, dtype and batch size have no effect."""
     return EfficientNet()
 
 
 class EfficientNet(Embedder):
-    """EfficientNet-Lite0 with the weights that come with Calipers; nothing is ever downloaded.
+    """EfficientNet-Lite0 with bundled weights; nothing is downloaded.
 
     Raises
     ------
@@ -97,7 +97,7 @@ class EfficientNet(Embedder):
         return load_network()
 
     def prepare(self, samples: Sequence[Any]) -> list[Image]:
-        """Bring images to 224 × 224.
+        """Resize images to 224 × 224.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class EfficientNet(Embedder):
 
 
 def resized(image: Image) -> Image:
-    """Bring an image to 224 × 224, proportions not kept, by Pillow's bicubic filter."""
+    """Resize an image to 224 × 224 by Pillow's bicubic filter, ignoring its proportions."""
     from PIL import Image as Pillow
 
     side = (SIDE, SIDE)
@@ -163,7 +163,7 @@ def load_network() -> NetworkWeights:
 
 
 def forms(moments: Sequence[Floats]) -> NDArray[np.float32]:
-    """The form of each picture.
+    """Compute the view ``form`` of each picture.
 
     Its parts are, for the maps behind three and five blocks, the logarithm of each channel's
     standard deviation over the places, less the mean of these logarithms, so that more contrast all

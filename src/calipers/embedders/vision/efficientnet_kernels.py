@@ -1,4 +1,4 @@
-"""A convolutional network of inverted bottlenecks in compiled loops: pictures to their features.
+"""A convolutional network of inverted bottlenecks in compiled loops, from pictures to features.
 
 The network is EfficientNet-Lite (Tan and Le, 2019, without what is slow on small devices): a first
 convolution of 3 × 3, blocks that widen each position of a map to many channels, filter each channel
@@ -85,7 +85,7 @@ class NetworkWeights(NamedTuple):
         *,
         buffer: int = BUFFER,
     ) -> NetworkWeights:
-        """Lay out the weights, named as efficientnet_lite_pytorch names them.
+        """Lay out the weights by their names in efficientnet_lite_pytorch.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ def _in_panels(weights: Floats32) -> Floats32:
 
 
 class NetworkRoom(NamedTuple):
-    """Where a picture is computed, all float32.
+    """Working memory for one picture, all float32.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ class NetworkRoom(NamedTuple):
 
     @classmethod
     def of(cls, weights: NetworkWeights) -> NetworkRoom:
-        """Take room."""
+        """Allocate the memory."""
         kernel, step, side, out_side, _, filled, rows, _, _, wide, _, stride = weights.blocks.T[:12]
         buffered = ((rows - 1) * step + kernel) * filled * wide
         features = int(out_side[-1]) ** 2 * len(weights.head_bias)
@@ -247,7 +247,7 @@ _features = native.kernel(
 
 
 class Features(NamedTuple):
-    """What the network gives for some pictures.
+    """The features of some pictures.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class Features(NamedTuple):
 def features(
     images: NDArray[np.uint8], weights: NetworkWeights, depths: Sequence[int] = ()
 ) -> Features:
-    """Compute the features of pictures, on this thread.
+    """Compute the features of pictures on this thread.
 
     Parameters
     ----------

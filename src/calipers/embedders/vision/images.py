@@ -1,4 +1,4 @@
-"""Images on their way into a model: checked, prepared as the model wants them, in batches.
+"""Images for models: checked, preprocessed as the model needs, and divided into batches.
 
 What embedders of images take are uint8 arrays of shape (height, width, 3). The image processor of
 transformers that comes with a model resizes, crops, scales and normalises them, always the one that
@@ -28,7 +28,7 @@ from calipers.samples.images import Image
 
 
 def checked_images(images: Iterable[Any]) -> Iterator[Image]:
-    """Go through images, all of which must be colour images of at least one pixel.
+    """Iterate over images, checking that each is a colour image of at least one pixel.
 
     Each is passed on before the next one is taken, so that images decoded on the way
     (:class:`calipers.samples.images.Images`) are not held all at once.
@@ -53,7 +53,7 @@ def checked_images(images: Iterable[Any]) -> Iterator[Image]:
 
 
 def size_words(image: Image) -> str:
-    """Say how large an image is, width before height as people do."""
+    """Write the size of an image, width before height."""
     return f"{image.shape[1]} × {image.shape[0]}"
 
 
@@ -63,7 +63,7 @@ OWN_FILE, SHARED_FILE = "preprocessor_config.json", "processor_config.json"
 
 
 class ImageProcessor:
-    """A model's own preparation of images.
+    """A model's own preprocessing of images.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class ImageBatches:
         self.size, self._name = size, name
 
     def run(self, images: Sequence[NDArray[Any]], forward: Forward) -> NDArray[np.float32]:
-        """Compute the vectors of all images, in their order, float32 of shape (n, d).
+        """Compute the vectors of all images in order, float32 of shape (n, d).
 
         Raises
         ------
@@ -178,7 +178,7 @@ class ImageBatches:
         return np.empty((0, 0), dtype=np.float32) if vectors is None else vectors
 
     def run_bounded(self, images: Iterable[NDArray[Any]], forward: Forward) -> NDArray[np.float32]:
-        """Compute the same, holding no more than some of the images at a time.
+        """Compute the same vectors, holding only some of the images in memory at a time.
 
         Raises
         ------

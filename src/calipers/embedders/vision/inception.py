@@ -1,4 +1,4 @@
-"""Inception-v3 pool features, 2,048 numbers an image, exactly as FID uses them.
+"""Inception-v3 pool features, 2,048 numbers per image, exactly as FID uses them.
 
 The network, its weights and its way to resize are those of torch-fidelity, which follow the
 original of FID to the bit where they can (Heusel et al., NeurIPS 2017; Pillutla et al., JMLR 2023,
@@ -76,7 +76,7 @@ def find_weights(address: str, torch: Any, *, offline: bool) -> Path:
 
 
 def read_weights(path: Path, torch: Any) -> tuple[io.BytesIO, str]:
-    """Read the weights so that nothing but tensors can come of the file.
+    """Read the weights without unpickling anything but tensors.
 
     Returns
     -------
@@ -118,12 +118,12 @@ BATCH = 32
 
 
 def load(name: str, options: EmbedderOptions) -> Inception:
-    """Make the embedder of FID."""
+    """Load the embedder of FID."""
     return Inception(device=options.device, batch_size=options.batch_size, offline=options.offline)
 
 
 class Inception(Embedder):
-    """FID's Inception-v3, as torch-fidelity has it.
+    """FID's Inception-v3, as in torch-fidelity.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Images as they are: the brightness of every pixel, row by row, in three colours.
+"""Raw pixels as vectors: the brightness of every pixel, row by row, in three colours.
 
 Nothing is learned, so nothing is known of what an image shows: an object that moves by a few
 pixels is as far as another object. It serves small, centred images, such as handwritten digits,
@@ -36,7 +36,7 @@ def load(name: str, options: EmbedderOptions) -> Pixels:
 
 
 class Pixels(Embedder):
-    """The pixels of images, as numbers from 0 to 1.
+    """The pixels of images as numbers from 0 to 1.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Pixels(Embedder):
         self.identity = f"embedder:pixels|size:{side}|pillow:{version('pillow')}"
 
     def fitted(self, samples: SampleSet) -> Pixels:
-        """Take the size of the reference's first image as the one that all must have.
+        """Fix the image size to that of the reference's first image.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class Pixels(Embedder):
         return Pixels(_like=first)
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Lay out the pixels of images.
+        """Flatten the pixels of images.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Images through any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
+"""Embedder of any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
 
 Vectors equal what plain transformers code gives for one image at a time, up to rounding, with the
 preparation that comes with the model. What they show is what the model learned to tell apart:
@@ -109,7 +109,7 @@ class VisionTower:
             )
 
     def try_on(self, pixels: Tensor) -> Any:
-        """Run the model on a first image; say so if it takes no images of this kind."""
+        """Run the model on a first image, and raise an error if it takes no such images."""
         try:
             return self(pixels, hidden=True)
         except TypeError as error:
@@ -124,7 +124,7 @@ class VisionTower:
             ) from error
 
     def cut(self, layer: int, layers: int, pixels: Tensor) -> None:
-        """Drop the layers behind one of them, if the states up to there stay what they are."""
+        """Drop the layers after one of them, if the states up to it stay the same."""
         stack = layer_stack(self._tower, layers)
         if stack is None:
             return
@@ -139,7 +139,7 @@ class VisionTower:
             stack.extend(behind)
 
     def quicken(self, dtype: torch.dtype, pixels: Tensor) -> None:
-        """Compute in a precision from now on, with faster dense layers.
+        """Set the precision, and install faster dense layers.
 
         Convolutions take the precision only in models without dense layers; beside them they
         stay in float32, as norms and the sums of residuals do.
@@ -171,7 +171,7 @@ How = Literal["cls", "normed_cls", "own", "mean", "max"]
 
 @dataclass(frozen=True)
 class Pooling:
-    """Which states of the model become the vector, and how.
+    """Which states of a vision model become the vector, and how.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class Pooling:
 
     @property
     def words(self) -> str:
-        """Name it for the signature, such as ``cls_layer12``."""
+        """Return its name in signatures, such as ``cls_layer12``."""
         kind = {"normed_cls": "cls", "own": "own_pool"}.get(self.how)
         kind = kind or (self.how if self.how == "cls" else f"{self.how}_patches")
         layer = self.layer or self.layers
@@ -213,7 +213,7 @@ class Pooling:
 
 
 def choose_pooling(tower: VisionTower, output: Any, options: EmbedderOptions, name: str) -> Pooling:
-    """Settle on layer and pooling, from what was asked and what the model has.
+    """Choose layer and pooling from the request and the model.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ ON_CPU, ELSEWHERE = 16, 64
 
 
 class VisionEmbedder(Embedder):
-    """A vision model that gives one vector for each image.
+    """A vision model with one vector for each image.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ class VisionEmbedder(Embedder):
         self.identity = identity_line(self.signature | pins)
 
     def prepare(self, samples: Sequence[Any]) -> list[Pixels]:
-        """Resize, crop and normalise images as the model wants them.
+        """Resize, crop and normalise images as the model requires.
 
         Parameters
         ----------

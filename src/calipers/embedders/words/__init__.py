@@ -1,1 +1,1 @@
-"""Embedders that know words or characters and no model: word vectors, TF-IDF, characters."""
+"""Embedders without a language model: word vectors, TF-IDF, and character n-grams."""

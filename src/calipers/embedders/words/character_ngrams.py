@@ -1,4 +1,4 @@
-"""The n-grams of texts as characters, hashed: which occur in a text, and how often.
+"""Hashed character n-grams of texts: which occur in a text, and how often.
 
 A **character** is a code point of the text in Unicode's composed form (NFC): what is the same to
 the eye is the same here, and what is other to the eye stays so. The compatibility form (NFKC) would
@@ -53,7 +53,7 @@ _UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
 def as_read(text: str) -> str:
-    r"""Return a text as its characters are read: composed, white space as single spaces.
+    r"""Normalise a text for n-grams: composed characters, white space as single spaces.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def as_read(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CharacterNgrams:
-    """The n-grams of some texts.
+    """The character n-grams of some texts.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class CharacterNgrams:
 
 
 def count_ngrams(texts: Sequence[str], *, longest: int = LONGEST) -> CharacterNgrams:
-    """Count the n-grams of texts that are written as :func:`as_read` gives them.
+    """Count the n-grams of texts normalised by :func:`as_read`.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def count_ngrams(texts: Sequence[str], *, longest: int = LONGEST) -> CharacterNg
 
 
 def columns_of(characters: NDArray[np.uint32]) -> NDArray[np.int32]:
-    """Return the columns of single characters, as n-grams of one."""
+    """Return the columns of single characters, as n-grams of length one."""
     mixed = characters.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

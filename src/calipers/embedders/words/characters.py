@@ -1,4 +1,4 @@
-"""Texts as TF-IDF weights of their n-grams of characters on the leading axes of the reference.
+"""TF-IDF weights of character n-grams, projected on the leading axes of the reference.
 
 No model and no words, so it reads any script, code, formulas, proteins, logs and emoji: what
 :mod:`calipers.embedders.words.character_ngrams` counts, weighed and projected as
@@ -80,7 +80,7 @@ CHOICES += f"|fitted_on:{MOST_COUNTS}|halves|unicode:{unidata_version}"
 
 
 def load(name: str, options: EmbedderOptions) -> Characters:
-    """Make the embedder, to be fitted on a reference."""
+    """Make the embedder, which is fitted on a reference later."""
     return Characters(size=options.size or SIZE)
 
 
@@ -187,7 +187,7 @@ def _numbered(bag: Bag, columns: NDArray[np.int32]) -> Bag:
 
 
 class FittedCharacters(Embedder):
-    """N-grams of characters on the leading axes of a reference. Made by :class:`Characters`."""
+    """Character n-grams on the leading axes of a reference, made by :class:`Characters`."""
 
     name = "characters"
     views = ("form",)
@@ -209,7 +209,7 @@ class FittedCharacters(Embedder):
         self.identity = f"{self.name}|{pins}"
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed texts, each by the half of the reference it is not in.
+        """Embed texts, each by the half of the reference that it is not in.
 
         Returns
         -------
@@ -300,13 +300,13 @@ def _unread(text: str, known: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 class Characters(UnfittedAxes):
-    """N-grams of characters and their leading axes, before they are fitted."""
+    """Character n-grams and their leading axes, before fitting."""
 
     name = "characters"
     views = ("form",)
 
     def fitted(self, samples: Iterable[Any]) -> FittedCharacters:
-        """Fit them on the reference.
+        """Fit weights and axes on the reference.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Leading axes of a reference's TF-IDF weights, fitted in two halves: latent semantic analysis.
+"""Latent semantic analysis fitted on two halves of a reference: leading axes of TF-IDF weights.
 
 What texts are counted in (words, n-grams of characters) are their **terms**. Term frequency is
 1 + ln(count), inverse document frequency ln((1 + n) / (1 + df)) + 1, rows have length one; the axes
@@ -33,7 +33,7 @@ from calipers.errors import InputError
 
 
 class Bag(NamedTuple):
-    """The terms of a text without their order.
+    """The terms of a text, without their order.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ _LEAST = 4
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """What was fitted.
+    """Fitted weights and axes.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Axes:
 
 
 def known_terms(texts: NDArray[np.int64], most: int) -> NDArray[np.intp]:
-    """Choose the terms that are known: of those in two texts or more, those in the most texts.
+    """Choose the vocabulary among terms in at least two texts, preferring the most frequent.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def fit_axes(bags: Sequence[Bag], terms: int, *, components: int, most: int) -> 
 
 
 def leading_axes(rows: Any, components: int) -> NDArray[np.float64]:
-    """Find the leading right singular vectors of a sparse matrix, each up to its sign.
+    """Compute the leading right singular vectors of a sparse matrix, each up to its sign.
 
     By power iterations from a random start (Halko, Martinsson and Tropp, 2011, algorithm 4.4). The
     start is random in the columns, so that the order of the rows cannot matter. The vectors are
@@ -158,7 +158,7 @@ def leading_axes(rows: Any, components: int) -> NDArray[np.float64]:
 
 
 def weigh(bags: Sequence[Bag], idf: NDArray[np.float64]) -> Any:
-    """Return bags as rows of TF-IDF weights, each of length one or zero.
+    """Return bags as rows of TF-IDF weights, of length one or zero.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def weigh(bags: Sequence[Bag], idf: NDArray[np.float64]) -> Any:
 
 
 def common_axes(halves: Sequence[Axes]) -> list[NDArray[np.float32]]:
-    """Bring the axes of both halves into one space, without changing a distance.
+    """Rotate the axes of both halves into one space, preserving distances.
 
     A text projected on its half's axes is x·VᵀV, a row in the space of all terms. All these rows
     lie in the span of both halves' axes, so they are told by their coordinates in it.
@@ -196,7 +196,7 @@ def common_axes(halves: Sequence[Axes]) -> list[NDArray[np.float32]]:
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """Which half a text is in, and what was fitted on each.
+    """The half of each text, and the fit on each half.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ class Halves:
 
 
 def border_of(bags: Iterable[Bag], embedder: str) -> int:
-    """Return the least draw of the upper half of some texts.
+    """Return the smallest draw of the upper half of some texts.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def border_of(bags: Iterable[Bag], embedder: str) -> int:
 
 
 def sides_of(bags: Iterable[Bag], border: int) -> tuple[list[Bag], list[Bag]]:
-    """Put texts into the lower and the upper half, empty ones into neither.
+    """Assign texts to the lower or upper half, empty ones to neither.
 
     An empty text has no terms to learn from, but it would be counted.
     """
@@ -272,7 +272,7 @@ def _too_small(embedder: str, different: int) -> InputError:
 
 
 class HalvesReader:
-    """Gives texts their vectors, each by the half that it is not in.
+    """Computes the vectors of texts, each by the half that it is not in.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ class HalvesReader:
         self._axes, self._border = common_axes(halves.axes), halves.border
 
     def read_by(self, bags: Sequence[Bag]) -> NDArray[np.intp]:
-        """Tell by which half each text is read: 0 for the lower, which reads what is not in it."""
+        """Return the half that embeds each text: 0 for the lower, for texts that are not in it."""
         return np.array([int(bag.draw < self._border) for bag in bags], np.intp)
 
     def vectors(self, bags: Sequence[Bag]) -> NDArray[np.float32]:
@@ -301,7 +301,7 @@ class HalvesReader:
 
 
 def least_draws(bags: list[Bag], most: int) -> list[Bag]:
-    """Keep the texts with the smallest draws, in their order: a choice that no order can bias."""
+    """Keep the texts with the smallest draws, in order: a selection independent of row order."""
     if len(bags) <= most:
         return bags
     border = np.partition(np.array([bag.draw for bag in bags], np.uint64), most)[most]
@@ -313,7 +313,7 @@ SIZE = 128
 
 
 class UnfittedAxes(Embedder):
-    """An embedder on the axes of a reference, before it is fitted.
+    """An embedder on the axes of a reference, before fitting.
 
     Parameters
     ----------
@@ -340,10 +340,10 @@ class UnfittedAxes(Embedder):
 
     @abstractmethod
     def fitted(self, samples: Iterable[Any]) -> Embedder:
-        """Fit it on the reference."""
+        """Fit weights and axes on the reference."""
 
     def encode(self, samples: Sequence[Any]) -> NoReturn:
-        """Refuse, since nothing is known before a reference is.
+        """Refuse to embed before a reference is fitted.
 
         Raises
         ------

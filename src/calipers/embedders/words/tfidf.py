@@ -1,4 +1,4 @@
-"""Texts as TF-IDF weights of their words on the leading axes of the reference: no model at all.
+"""TF-IDF weights of words, projected on the leading axes of the reference, without a model.
 
 Weights and axes are those of :mod:`calipers.embedders.words.fitted_axes`, fitted in two halves of
 the reference; which half a text is in depends on its words alone. Each half equals scikit-learn's
@@ -43,7 +43,7 @@ _ROUND = 1 << 64
 
 
 class Bags:
-    """Makes bags; what stands between white space is cut into words once and remembered.
+    """Makes bags of words; the words of each whitespace-separated chunk are remembered.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def _in_order(words: list[str], bags: list[Bag]) -> tuple[dict[str, int], list[B
 
 
 class FittedTfidf(Embedder):
-    """TF-IDF on the leading axes of a reference. Made by :meth:`Tfidf.fitted`."""
+    """TF-IDF on the leading axes of a reference, made by :meth:`Tfidf.fitted`."""
 
     name = "tfidf"
     views = ("wording",)
@@ -208,7 +208,7 @@ class FittedTfidf(Embedder):
         self.identity = f"tfidf|{reference_fit.digest}|components:{components}|{CHOICES}|{versions}"
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed texts or lists of token ids, each by the half of the reference it is not in.
+        """Embed texts or lists of token ids, each by the half of the reference that it is not in.
 
         Returns
         -------
@@ -246,19 +246,19 @@ TAKES = frozenset({"size"})
 
 
 def load(name: str, options: EmbedderOptions) -> Tfidf:
-    """Make the embedder, to be fitted on a reference."""
+    """Make the embedder, which is fitted on a reference later."""
     return Tfidf(size=options.size or SIZE)
 
 
 class Tfidf(UnfittedAxes):
-    """TF-IDF and its leading axes, before it is fitted."""
+    """TF-IDF and its leading axes, before fitting."""
 
     name = "tfidf"
     views = ("wording",)
     reads = frozenset({"texts", "tokens"})
 
     def fitted(self, samples: Iterable[Any]) -> FittedTfidf:
-        """Fit it on the reference.
+        """Fit weights and axes on the reference.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A file of word vectors in memory: GloVe, fastText and word2vec, plain, gzipped or zipped.
+"""Reading files of word vectors: GloVe, fastText and word2vec, plain, gzipped or zipped.
 
 What kind of file one is, its first bytes tell, never its name. The matrix is made once and read
 into its place block by block, so that the file itself is never in memory: lines of text by a
@@ -51,7 +51,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 @dataclass(frozen=True)
 class Layout:
-    """How the rows of a file are written.
+    """The format of the rows of a file.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Layout:
 
 
 def find_layout(head: bytes, name: str) -> Layout:
-    """Recognise the layout of a file from its beginning.
+    """Recognise the format of a file from its beginning.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def _usual_width(head: bytes, name: str) -> int:
 
 
 def numbers_in(line: bytes) -> int:
-    """Count the numbers at the end of the first line, behind at least one word."""
+    """Count the numbers at the end of the first line, after at least one word."""
     fields = line.partition(b"\n")[0].split()[1:]
     return len(list(takewhile(is_number, reversed(fields))))
 
 
 def is_number(field: bytes) -> bool:
-    """Tell whether a field is a number as Python reads it; NaN and infinity are."""
+    """Tell whether a field is a number in Python's syntax, including NaN and infinity."""
     try:
         float(field)
     except ValueError:
@@ -148,7 +148,7 @@ _MARGIN = 1.03  # words grow longer towards the end of a file sorted by frequenc
 
 
 class GrowingMatrix:
-    """Rows of float32 that grow in number.
+    """A float32 matrix to which rows are added.
 
     Parameters
     ----------
@@ -164,14 +164,14 @@ class GrowingMatrix:
         self._filled = 0
 
     def expect(self, rows: int) -> None:
-        """Take room for about so many rows, before the first are read."""
+        """Allocate memory for about so many rows, before the first is read."""
         if not len(self._array):
             rows = int(rows * _MARGIN) if self._most is None else min(self._most, 2 * rows)
             # Room that no row is written to takes no memory
             self._array = np.empty((rows, self._array.shape[1]), np.float32)
 
     def grow(self, rows: int) -> int:
-        """Add rows, and tell where the first of them is. No rows may be in use."""
+        """Add rows, and return the index of the first; no views of rows may be in use."""
         start = self._filled
         self._filled += rows
         if self._filled > len(self._array):
@@ -179,11 +179,11 @@ class GrowingMatrix:
         return start
 
     def rows(self, start: int, count: int) -> NDArray[np.float32]:
-        """Return rows to fill in, without a copy."""
+        """Return rows to be filled, without a copy."""
         return self._array[start : start + count]
 
     def finished(self) -> NDArray[np.float32]:
-        """Return all rows, and the rest of the room back."""
+        """Return all rows, and release unused memory."""
         self._resize(self._filled)
         return self._array
 
@@ -298,7 +298,7 @@ _read_lines = native.kernel(
 def read_plainly(
     text: NDArray[np.uint8], vectors: NDArray[np.float32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Read lines that are a word and its numbers, with a space or tab between them.
+    """Read lines of a word and its numbers, separated by a space or tab.
 
     A number is written where it is certain how the exact one is rounded to float32. Other lines are
     left to Python.

@@ -1,4 +1,4 @@
-"""Texts as the mean of their words' vectors (GloVe, word2vec, fastText), read from a local file.
+"""Mean word vectors of texts (GloVe, word2vec, fastText), read from a local file.
 
 With V the words of the file, v their vectors and w_1 … w_T the words of a text,
 
@@ -39,7 +39,7 @@ LONGEST = 8
 
 
 def load(name: str, options: EmbedderOptions) -> WordVectors:
-    """Read the vectors of a file; none of the options can change them."""
+    """Read the vectors of a file; no option can change them."""
     return WordVectors(at_home(name))
 
 

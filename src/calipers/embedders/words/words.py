@@ -1,4 +1,4 @@
-"""The words of a text, for embedders that know words and not pieces of them.
+"""Words of a text, for embedders whose units are words.
 
 Punctuation stands alone, as those who trained GloVe counted it. The rule uses the kinds of
 characters that Unicode distinguishes and knows no language, except for the English endings that
@@ -38,7 +38,7 @@ _JOINT = re.compile("['’ʼ‐‑-]")
 
 
 def split_words(text: str) -> list[str]:
-    """Cut a text into words and punctuation, in their order.
+    """Split a text into words and punctuation, in order.
 
     A word is a run of letters, digits and their marks; a hyphen or an apostrophe between two of
     them, and a point or a comma between digits, belong to it, as do the points of ``U.S.``. Every
@@ -53,7 +53,7 @@ def split_words(text: str) -> list[str]:
 
 
 def split_chunk(chunk: str) -> list[str]:
-    """Cut what stands between white space into words; no rule looks past it."""
+    """Split a whitespace-separated chunk into words; no rule looks beyond it."""
     if chunk.isascii() and chunk.isalnum():
         return [chunk]
     kinds = "".join(map(_kind, chunk))
@@ -61,7 +61,7 @@ def split_chunk(chunk: str) -> list[str]:
 
 
 def parts(word: str) -> list[str]:
-    """Cut a compound into its parts; of a simple word there is one.
+    """Split a compound into its parts; a simple word is one part.
 
     Examples
     --------
@@ -106,7 +106,7 @@ UNKNOWN = -1
 
 
 class Chunks(dict[str, tuple[int, ...]]):
-    """What stands between white space to the numbers of its words; filled as chunks are met.
+    """A map from whitespace-separated chunks to the numbers of their words, filled as they occur.
 
     Parameters
     ----------
@@ -130,15 +130,15 @@ class Chunks(dict[str, tuple[int, ...]]):
         return numbers
 
     def of(self, chunks: Iterable[str]) -> NDArray[np.int32]:
-        """Return the numbers of the words of some chunks, one after the other."""
+        """Return the numbers of the words of some chunks, concatenated."""
         return np.fromiter(chain.from_iterable(map(self.__getitem__, chunks)), dtype=np.int32)
 
     def read(self, chunks: Iterable[str]) -> tuple[int, int]:
-        """Count the words of some chunks whose numbers were given, and those unknown."""
+        """Count all words, and unknown words, of chunks whose numbers are given."""
         counts = [self._counts[chunk] for chunk in chunks]
         return sum(words for words, _ in counts), sum(unread for _, unread in counts)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Forget all chunks."""
         super().clear()
         self._counts.clear()
