@@ -1,1 +1,1 @@
-"""Where the passes over all pairs run: a GPU, a Ray cluster; no number depends on it."""
+"""Engines for passes over all pairs: a GPU, a graph search, a Ray cluster."""

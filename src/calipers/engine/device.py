@@ -1,4 +1,4 @@
-"""A device of torch: exact products, tiles for its free memory, and smaller ones where they fail.
+"""A torch device: exact products, tiles that fit its free memory, and smaller ones on failure.
 
 The passes over neighbours and the sums of products share this; ``"cpu"`` runs the same code on the
 processor.
@@ -46,21 +46,21 @@ class Device:
 
     @property
     def free(self) -> int | None:
-        """Bytes that are free on it; None for the processor, whose memory is not asked for."""
+        """Free bytes of the device; None for the processor, whose memory is not queried."""
         return None if self.name == "cpu" else int(self.torch.cuda.mem_get_info(self.name)[0])
 
     def holds(self, size: int) -> bool:
-        """Whether so many bytes are few enough to stay there while tiles are looked at."""
+        """Whether so many bytes can stay on the device while tiles are processed."""
         return self.free is not None and size <= self.free / 4
 
     def tile_rows(self, bytes_of_a_pair: int, most: int) -> int:
-        """Rows of a square tile that fits, for what it takes for each of its pairs."""
+        """Return the rows of a square tile that fits, from the bytes for each pair."""
         if self.free is None:
             return min(ON_PROCESSOR, most)
         return int(np.clip(np.sqrt(self.free * SHARE / bytes_of_a_pair), PANEL, most))
 
     def block_rows(self, bytes_of_a_row: int, most: int) -> int:
-        """Rows of a block that fits, for what it takes for each of them."""
+        """Return the rows of a block that fits, from the bytes for each row."""
         if self.free is None:
             return min(ON_PROCESSOR, most)
         return int(np.clip(self.free * SHARE / bytes_of_a_row, PANEL, most))
@@ -68,7 +68,7 @@ class Device:
     def each_tile(
         self, tiles: Sequence[tuple[Span, Span]], look: Callable[[Span, Span], None]
     ) -> None:
-        """Look at all tiles, and at the quarters of one for which the device has no room.
+        """Process all tiles, splitting those that do not fit into quarters.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Device:
                 waiting += rectangle(_halves(rows), _halves(columns))[::-1]
 
     def each_block(self, blocks: Sequence[Span], look: Callable[[Span], None]) -> None:
-        """Look at all blocks of rows, and at the halves of one for which there is no room."""
+        """Process all blocks of rows, splitting those that do not fit into halves."""
         waiting = list(blocks)[::-1]
         while waiting:
             rows = waiting.pop()
@@ -132,7 +132,7 @@ def _halves(span: Span) -> list[Span]:
 
 @contextmanager
 def exact_products(name: str, purpose: str) -> Iterator[Device]:
-    """Open a device, with all products of float32 numbers in float32 until the end.
+    """Open a device, with products of float32 numbers in full float32 precision.
 
     One thread at a time has it: torch has one precision for all, and the free memory is one, too.
 
@@ -163,5 +163,5 @@ def exact_products(name: str, purpose: str) -> Iterator[Device]:
 
 
 def tiles_of(n: int, m: int, size: int) -> list[tuple[Span, Span]]:
-    """All tiles of two sets of rows, about `size` rows each."""
+    """Divide two sets of rows into tiles of about `size` rows each."""
     return rectangle(panel_spans(n, size), panel_spans(m, size))

@@ -1,4 +1,4 @@
-"""Both passes by a search that may miss some neighbours: a graph over each set (HNSW, by usearch).
+"""Approximate nearest neighbours: both passes by graph search (HNSW, by usearch).
 
 Every set gets an index: a graph in layers along which a search walks to the neighbours of a row
 (Malkov and Yashunin, IEEE TPAMI 2020). What it finds is settled in float64 by the same loops as
@@ -65,7 +65,7 @@ PEERS = 2.5
 
 @dataclass(frozen=True)
 class HnswPasses(Passes):
-    """Both passes by a search along graphs.
+    """Both passes by a search along graphs, which may miss neighbours.
 
     Attributes
     ----------
@@ -87,14 +87,14 @@ class HnswPasses(Passes):
 
     @property
     def search(self) -> str:
-        """The search and what its result depends on, for signatures."""
+        """The search and its parameters, for signatures."""
         return (
             f"hnsw(connectivity={self.connectivity},expansion_add={self.expansion_add},"
             f"expansion_search={self.expansion_search},usearch={version('usearch')})"
         )
 
     def prepared(self, reference: Sieve, generated: Sieve) -> HnswPasses:
-        """Fill the indices of two sets, side by side.
+        """Build the indices of two sets in parallel.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class HnswPasses(Passes):
             return replace(self, indices=tuple(filled))
 
     def nearest(self, points: Sieve, k: int) -> Nearest:
-        """Find the k nearest neighbours of every row within its own set, as far as the search does.
+        """Find the k nearest neighbours of every row within its set, as far as the search reaches.
 
         Rows of which it finds fewer than k others are compared with all, and so are the 1,000 whose
         k-th one is farthest.
@@ -146,7 +146,7 @@ class HnswPasses(Passes):
     def count(
         self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
-        """Look at the pairs of two sets that a search from either side finds, each once.
+        """Process each pair of two sets that a search from either side finds, once.
 
         A row whose ball holds all that was found is searched for again, for twice as many each
         time, up to 1,024.

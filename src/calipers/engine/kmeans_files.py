@@ -1,4 +1,4 @@
-"""K-means round by round through files, so that others can help and a run goes on.
+"""K-means round by round through files, so that workers share it and a run can resume.
 
 Rows are written to a work folder once, for whoever brings ranges of them to the centres of a round;
 what the ranges add up to is taken in as they come. A run that was stopped, by whatever, goes on
@@ -30,7 +30,7 @@ FORMAT = "calipers-rounds-1"
 
 
 class Runner(Protocol):
-    """Calls a function on tasks, and yields the place of every task once it is done."""
+    """Calls a function on tasks, and yields the index of every task once it is done."""
 
     def __call__(
         self, work: Callable[..., None], tasks: Sequence[RoundPart], *more: int
@@ -40,7 +40,7 @@ class Runner(Protocol):
 
 
 class FileRounds:
-    """K-means whose rounds are files in a work folder.
+    """K-means with its rounds as files in a work folder.
 
     It is a context, at whose end nothing of the run is left there; where it ends by an error, or
     the program by force, what is needed to go on stays.
@@ -133,7 +133,7 @@ class FileRounds:
             return clustering
 
     def make(self, parts: Sequence[RoundPart], table: ClusterRows) -> Iterator[int]:
-        """Make the files of parts; yield the place of every part once its file is there."""
+        """Make the files of parts; yield the index of every part once its file exists."""
         if self._run is not None:
             parts[0].saved.save(table)
             yield from self._run(make_part, parts, 1)

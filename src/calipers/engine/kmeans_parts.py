@@ -1,4 +1,4 @@
-"""A round of k-means over a range of rows, as a file that can be made anywhere.
+"""A round of k-means over a range of rows, as a file that any machine can make.
 
 A part is identified by the name of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`,
 a round and a range. It reads the centres of the round and the labels that its rows had before, and
@@ -33,7 +33,7 @@ LEAST_ROWS = 50 * PANEL
 
 
 def ranges(n: int, centres: int) -> list[Span]:
-    """Cut the rows of a table, by numbers alone, so that a run that goes on finds its parts."""
+    """Divide the rows of a table by their number alone, so that a resumed run finds its parts."""
     return panel_spans(n, max(LEAST_ROWS, min(PAIRS // centres, -(-n // LEAST_PARTS))))
 
 
@@ -57,11 +57,11 @@ class SavedTable:
 
     @property
     def rows(self) -> str:
-        """The name of the folder that holds the rows alone, which are large."""
+        """Name of the folder that holds the rows alone, which are large."""
         return f"{self.name}/table"
 
     def save(self, table: ClusterRows) -> None:
-        """Write what is not there yet."""
+        """Write the missing files."""
         arrays: Arrays = {"rows": table.rows, "low": table.low, "weights": table.weights}
         for name, array in arrays.items():
             if not self.folder.has(f"{self.rows}/{name}.npy"):
@@ -78,7 +78,7 @@ class SavedTable:
 
 @dataclass(frozen=True)
 class RoundFiles:
-    """Where the files of a run of k-means lie.
+    """Paths of the files of a k-means run.
 
     Attributes
     ----------
@@ -93,39 +93,39 @@ class RoundFiles:
 
     @property
     def place(self) -> str:
-        """The name of the file that tells at which round the run is, while it runs."""
+        """Name of the file with the number of the present round."""
         return f"{self.name}/at.npz"
 
     def number(self) -> int | None:
-        """The round at which the run is; None where it does not run."""
+        """The present round; None when the run has ended."""
         arrays = self.folder.read_arrays(self.place)
         return None if arrays is None else int(arrays["number"])
 
     def of_round(self, number: int) -> str:
-        """The name of the folder of a round."""
+        """Return the name of the folder of a round."""
         return f"{self.name}/{number}"
 
     def centres(self, number: int) -> str:
-        """The name of the file that holds the centres of a round."""
+        """Return the name of the file with the centres of a round."""
         return f"{self.of_round(number)}/centres.npz"
 
     def part(self, number: int, span: Span) -> str:
-        """The name of the file of a range of rows."""
+        """Return the name of the file of a range of rows."""
         return f"{self.of_round(number)}/{span[0]}.npz"
 
     def read_centres(self, number: int) -> Floats32 | None:
-        """The centres of a round, shape ``(centres, depth)``; None where they are not whole."""
+        """Read the centres of a round, ``(centres, depth)``; None where they are incomplete."""
         arrays = self.folder.read_arrays(self.centres(number))
         return None if arrays is None else arrays["values"]
 
     def is_whole(self, number: int, span: Span) -> bool:
-        """Whether the file of a range is there and whole."""
+        """Whether the file of a range exists and is complete."""
         return self.folder.read_arrays(self.part(number, span)) is not None
 
 
 @dataclass(frozen=True)
 class RoundPart:
-    """A range of rows brought to the centres of a round.
+    """A range of rows assigned to the centres of a round.
 
     Attributes
     ----------
@@ -146,11 +146,11 @@ class RoundPart:
 
     @property
     def result(self) -> str:
-        """The name of its file."""
+        """Name of its file."""
         return self.files.part(self.number, self.span)
 
     def make(self, table: ClusterRows, threads: int | None) -> Arrays:
-        """Bring the rows of a range, which are given, to their centres.
+        """Assign the given rows of a range to their centres.
 
         Raises
         ------
@@ -199,7 +199,7 @@ class RoundPart:
 def make_part(
     part: RoundPart, threads: int | None = None, table: ClusterRows | None = None
 ) -> None:
-    """Make a part's file, unless it is there and whole, or the run went on without it.
+    """Make a part's file, unless it exists and is complete, or the run has moved on.
 
     Parameters
     ----------

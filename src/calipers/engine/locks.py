@@ -1,4 +1,4 @@
-"""Files that one process holds until it ends, by whatever, so that others can tell it goes on."""
+"""Lock files: held by one process until it ends, so that others can tell that it is running."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRIES = 100
 
 
 def hold(path: Path) -> BinaryIO | None:
-    """Make a file, with its folder, and hold it until it is closed; None if another process does.
+    """Make a lock file, with its folder; None if another process holds it.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def hold(path: Path) -> BinaryIO | None:
 
 
 def hold_new(path: Path) -> BinaryIO:
-    """Make a file that is held from the moment at which it is there."""
+    """Make a lock file that is locked from the moment it exists."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     file = _held(fresh)
     os.rename(fresh, path)
@@ -50,7 +50,7 @@ def hold_new(path: Path) -> BinaryIO:
 
 
 def wait_for(path: Path) -> BinaryIO:
-    """Make a file and hold it until it is closed, once no other process does."""
+    """Make a lock file, waiting until no other process holds it."""
     return _held(path, wait=True)
 
 

@@ -1,4 +1,4 @@
-"""Tiles made by the workers of a Ray cluster, which get names and ranges, never vectors.
+"""Tiles made by the workers of a Ray cluster, to which names and ranges are sent, not vectors.
 
 As many tiles wait as keep every processor busy. The last ones are given out twice where processors
 have nothing left to do, so that a slow machine does not hold up the end; whichever copy is first
@@ -44,7 +44,7 @@ NOBODY = 300.0
 
 @dataclass(frozen=True)
 class NodeReport:
-    """What a node of the cluster tells about itself.
+    """Properties that a node of the cluster reports.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class NodeReport:
 
 
 def own_versions() -> dict[str, str]:
-    """Versions of what must be alike on all machines."""
+    """Return the versions that must agree on all machines."""
     import numpy
 
     from calipers._version import __version__
@@ -75,12 +75,12 @@ def own_versions() -> dict[str, str]:
 
 
 def report_node(node: str, folder: WorkFolder, token: str) -> NodeReport:
-    """Look around on a node of the cluster."""
+    """Collect the properties of a node of the cluster."""
     return NodeReport(node, own_versions(), folder.has(token))
 
 
 def check_versions(node: str, here: Mapping[str, str], there: Mapping[str, str]) -> None:
-    """Refuse a node whose versions are not those of the machine that the run was started on.
+    """Refuse a node whose versions differ from those of the starting machine.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def check_versions(node: str, here: Mapping[str, str], there: Mapping[str, str])
 
 
 def check_nodes(reports: Sequence[NodeReport], folder: WorkFolder) -> None:
-    """Refuse a cluster whose machines could not do the work, or would do it otherwise.
+    """Refuse a cluster whose machines lack something or would compute differently.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def check_nodes(reports: Sequence[NodeReport], folder: WorkFolder) -> None:
 
 
 class RayCluster:
-    """A connection to a cluster, which runs functions on tasks and gives them as they finish.
+    """A connection to a cluster, which runs functions on tasks and yields them as they finish.
 
     Parameters
     ----------
@@ -128,18 +128,18 @@ class RayCluster:
 
     @property
     def processors(self) -> int:
-        """How many there are now, at least one; nodes may come and go."""
+        """The number of processors, at least one; nodes may come and go."""
         return max(1, self._processors())
 
     def _processors(self) -> int:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def make_tiles(self, tiles: Sequence[Tile]) -> Iterator[int]:
-        """Make the files of tiles; yield the place of every tile once its file is there."""
+        """Make the files of tiles; yield the index of every tile once its file exists."""
         return self.run(make_tile, tiles, 1)
 
     def run(self, work: Callable[..., None], tasks: Sequence[Task], *more: Any) -> Iterator[int]:
-        """Call a function on every task, each on one processor; yield places as they finish.
+        """Call a function on every task, one processor each; yield indices as tasks finish.
 
         The function may be called more than once on a task, also at the same time, and at last
         while nobody waits for it any more: Ray's way to cancel a task may end the whole program
@@ -242,7 +242,7 @@ class RayCluster:
 def ray_when_needed(
     address: str | None, folder: WorkFolder, *, threads: int | None = None
 ) -> Iterator[Callable[[], RayCluster]]:
-    """Return a function that connects to a cluster when it is called first.
+    """Return a function that connects to a cluster on its first call.
 
     Workers on this machine are started only then; a cluster with an address must be there at once.
     Parameters and errors are those of :func:`ray_cluster`.
@@ -268,7 +268,7 @@ def ray_when_needed(
 def ray_cluster(
     address: str | None, folder: WorkFolder, *, threads: int | None = None
 ) -> Iterator[RayCluster]:
-    """Connect to a cluster, or start workers on this machine until the end.
+    """Connect to a cluster, or start workers on this machine, for the duration of a context.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def ray_cluster(
 
 
 def discard_copies(node: str, folder: WorkFolder) -> None:
-    """Remove what a node fetched from object storage."""
+    """Remove the files that a node fetched from object storage."""
     folder.discard_copies()
 
 

@@ -1,4 +1,4 @@
-"""Embedding by Ray Data: actors read shards of samples, and write vectors where the cache has them.
+"""Embedding with Ray Data: actors read shards of samples and write vectors into the cache.
 
 The different samples that the cache lacks are written to the work folder, some blocks a file. Ray
 Data hands the names of these files to a pool of actors; each has loaded the embedder once, reads
@@ -70,7 +70,7 @@ class SampleShards:
     tokens: bool
 
     def write(self, blocks: Sequence[Block]) -> str:
-        """Write consecutive blocks; return the name of the file."""
+        """Write consecutive blocks to a file, and return its name."""
         items = [item for block in blocks for item in block.items]
         if self.tokens:
             values = np.concatenate([np.asarray(ids, np.int32) for ids in items])
@@ -93,7 +93,7 @@ class SampleShards:
         return name
 
     def begin(self, name: str) -> None:
-        """Leave a mark that a file is begun.
+        """Mark a file as begun.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class SampleShards:
 
 @dataclass(frozen=True)
 class EmbeddingTask:
-    """What an actor does: embed the files of samples that it is given by name.
+    """The task of an actor: embed the named files of samples.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class EmbeddingTask:
         return embedder
 
     def embed(self, name: str, embedder: Embedder) -> int:
-        """Embed a file of samples, but for those that are there; return how many samples it has.
+        """Embed a file of samples, except those stored already; return its number of samples.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class EmbeddingTask:
 
 
 class EmbeddingActor:
-    """A worker of the pool, which loads the embedder when the first file comes.
+    """A worker of the pool, which loads the embedder with its first file.
 
     Errors that a person can put right come back as words: Ray would wrap them.
     """
@@ -277,7 +277,7 @@ class RayEmbedding:
     def fill(
         self, samples: SampleSet, embedder: Embedder, cache: Cache | None, progress: Progress
     ) -> Cache | None:
-        """Embed on the cluster what a cache lacks of a set, where actors can embed it.
+        """Embed on the cluster the samples that a cache lacks, where actors can embed them.
 
         Images, and embedders that are cheap or ask a service, are left to this machine.
 
@@ -354,7 +354,7 @@ class RayEmbedding:
 
 
 def run_pool(task: EmbeddingTask, names: Sequence[str], *, actors: int, gpu: bool) -> Iterator[int]:
-    """Hand files of samples to a pool of actors; yield how many samples each had, in order.
+    """Give files of samples to a pool of actors; yield the number of samples of each, in order.
 
     Raises
     ------
@@ -389,7 +389,7 @@ def run_pool(task: EmbeddingTask, names: Sequence[str], *, actors: int, gpu: boo
 
 
 def pool_size(nodes: Sequence[Mapping[str, float]], *, gpu: bool) -> tuple[int, int]:
-    """Choose how many actors a cluster gets, and how many threads each.
+    """Choose the number of actors on a cluster, and the number of threads of each.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ def check_sendable(shipped: Embedder | EmbedderChoice) -> None:
 
 
 def choice_for_actors(choice: EmbedderChoice, embedder: Embedder) -> EmbedderChoice | None:
-    """Tell by what actors load an embedder as it is here; None where it runs no model.
+    """Return how actors load the same embedder; None where it runs no model.
 
     Where a device was left open, actors take the kind of device that was found here; of a GPU each
     actor sees its own alone.

@@ -1,4 +1,4 @@
-"""Ray's connection to a cluster, or workers that it starts on this machine, and the end of both.
+"""Connect to a Ray cluster, or start workers on this machine, and end both.
 
 An address is tried before Ray uses it, since Ray would wait for minutes; what Ray writes of workers
 that died goes to standard error; temporary files of a run that was killed are removed by the next.
@@ -45,7 +45,7 @@ a folder of a folder in it, and the path of a socket ends at 107 bytes."""
 
 
 def imported_ray() -> Any:
-    """Load Ray, which sends nothing that nobody asked for."""
+    """Import Ray with usage reports switched off."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # of copies nobody waits for
@@ -54,7 +54,7 @@ def imported_ray() -> Any:
 
 @contextmanager
 def connected(ray: Any, address: str | None, threads: int | None) -> Iterator[None]:
-    """Connect to a cluster, or start workers on this machine, until the end.
+    """Connect to a cluster, or start workers on this machine, for the duration of a context.
 
     Parameters are those of :func:`calipers.engine.ray_cluster.ray_cluster`.
 
@@ -131,7 +131,7 @@ def _unusable(address: str | None, reason: str) -> InputError:
 
 
 def told(error: BaseException) -> str:
-    """What an error says, on one line and without its end."""
+    """Return the message of an error, on one line and without its full stop."""
     return textwrap.shorten(str(error), 300, placeholder=" …").rstrip(".") or type(error).__name__
 
 

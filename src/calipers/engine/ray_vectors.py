@@ -1,4 +1,4 @@
-"""Where the actors of a cluster put vectors: a cache that all machines see, or object storage.
+"""Where the actors of a cluster store vectors: a cache that all machines share, or object storage.
 
 Under a path they lie as the cache of every run keeps them, sample by sample. In object storage a
 block is one ``.npz`` file, named by the samples in it, and this machine takes it from there.
@@ -48,13 +48,13 @@ class VectorStore:
     views: tuple[str, ...]
 
     def missing(self, hashes: RowHashes) -> NDArray[np.bool_]:
-        """Tell which samples of a block have no vectors there."""
+        """Tell which samples of a block have no stored vectors."""
         if not self.folder.remote:
             return self._cached.missing(hashes)
         return np.full(len(hashes), not self.folder.has(self._name(hashes)))
 
     def write(self, hashes: RowHashes, batch: EncodedBatch) -> None:
-        """Write the vectors of a block, at once and whole.
+        """Write the vectors of a block atomically.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class VectorStore:
         self.folder.write_arrays(self._name(hashes), arrays_of(batch))
 
     def read(self, hashes: RowHashes) -> EncodedBatch | None:
-        """Read the vectors of a block; None where some are not there, or damaged."""
+        """Read the vectors of a block; None where some are missing or damaged."""
         if not self.folder.remote:
             return self._read_cached(hashes)
         arrays = self.folder.read_arrays(self._name(hashes))
@@ -80,7 +80,7 @@ class VectorStore:
         return batch if len(batch.truncated) == len(hashes) else None
 
     def discard(self, hashes: RowHashes) -> None:
-        """Remove the vectors of a block, and the folders that held them where nothing else does."""
+        """Remove the vectors of a block, and folders that become empty."""
         if self.folder.remote:
             self.folder.discard(self._name(hashes))
         else:
@@ -108,7 +108,7 @@ class VectorStore:
 
 
 def arrays_of(batch: EncodedBatch) -> dict[str, NDArray[Any]]:
-    """Return all that is known of a batch as arrays, by name."""
+    """Return everything in a batch as arrays, by name."""
     arrays: dict[str, NDArray[Any]] = {_VIEW + name: view for name, view in batch.views.items()}
     arrays[_TRUNCATED] = batch.truncated
     if batch.reading is not None:
@@ -117,7 +117,7 @@ def arrays_of(batch: EncodedBatch) -> dict[str, NDArray[Any]]:
 
 
 def batch_of(arrays: NamedArrays, where: str) -> EncodedBatch:
-    """Make the batch again of its arrays.
+    """Rebuild a batch from its arrays.
 
     Raises
     ------

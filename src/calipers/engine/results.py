@@ -1,4 +1,4 @@
-"""What tasks give, as files of a folder: those that are there, then the others as they are made.
+"""Results of tasks as files of a folder: first the existing ones, then others as they are made.
 
 Whoever makes them may die, come late, or write to a network disk that shows files late or damaged.
 """
@@ -21,11 +21,11 @@ ROUNDS = 3
 
 
 class FileTask(Protocol):
-    """A piece of work whose result is a file."""
+    """A task whose result is a file."""
 
     @property
     def result(self) -> str:
-        """The name of the file, within that of its folder."""
+        """Name of the file within its folder."""
         ...
 
 
@@ -38,7 +38,7 @@ def results(
     tasks: Sequence[AnyTask],
     make: Callable[[Sequence[AnyTask]], Iterator[int]],
 ) -> Iterator[tuple[AnyTask, Arrays]]:
-    """Return every task with what its file holds, in any order.
+    """Return every task with the contents of its file, in any order.
 
     Parameters
     ----------

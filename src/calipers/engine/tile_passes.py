@@ -1,4 +1,4 @@
-"""Both passes over all pairs tile by tile through files, so that others can help and a run goes on.
+"""Both passes over all pairs tile by tile through files, shared by workers and resumable.
 
 Rows are written to a work folder once, tiles are made there by whoever runs them, and merged as
 they come. A run that was stopped, by whatever, finds its finished tiles by a hash of all that they
@@ -131,7 +131,7 @@ class TilePasses(Passes):
     def count(
         self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
-        """Look at every pair of two sets once."""
+        """Process every pair of two sets once."""
         sides = reference, generated
         n, m = (len(side.points.points) for side in sides)
         if n * m <= self._few_pairs:

@@ -1,4 +1,4 @@
-"""The passes over all pairs as tiles of a fixed grid, each a file that can be made anywhere.
+"""Passes over all pairs as tiles of a fixed grid, each a file that any machine can make.
 
 A tile is identified by the names of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`
 and two ranges. What it gives is exact and lies in one file; merging takes the nearest rows by
@@ -40,7 +40,7 @@ GUEST_SUMS = ("inside", "inside_without", "inside_halves", "capped")
 
 
 def grid(n: int) -> list[Span]:
-    """Cut the rows of a set, by their number alone, so that a run that goes on finds its tiles."""
+    """Divide the rows of a set by their number alone, so that a resumed run finds its tiles."""
     size = int(np.clip(-(-n // (PARTS * PANEL)) * PANEL, LEAST_ROWS, MOST_ROWS))
     return panel_spans(n, size)
 
@@ -64,14 +64,14 @@ class SavedRows:
     half_scale: float
 
     def save(self, points: Sieve) -> None:
-        """Write what is not there yet, or not whole."""
+        """Write the files that are missing or incomplete."""
         arrays = {"points": points.points, "panels": points.panels, "low": points.low}
         for name, array in arrays.items():
             if not self.folder.holds(f"{self.name}/{name}.npy", array):
                 self.folder.write_array(f"{self.name}/{name}.npy", array)
 
     def open(self, span: Span) -> Sieve:
-        """Open a range of the rows, which starts at a multiple of 48."""
+        """Open a range of rows that starts at a multiple of 48."""
         start, stop = span
         first, last = start // PANEL, -(-stop // PANEL)
         points, panels, low = (
@@ -88,7 +88,7 @@ class SavedRows:
 
 @dataclass(frozen=True)
 class SavedSide:
-    """The balls of a set in a work folder, beside its rows.
+    """The k-NN balls of a set in a work folder, beside its rows.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class SavedSide:
     spread: float
 
     def save(self, side: BallSide) -> None:
-        """Write what is not there yet, or not whole."""
+        """Write the files that are missing or incomplete."""
         self.rows.save(side.points)
         arrays = {**side.radii._asdict(), "marks": side.nearest.squared}
         for name, array in arrays.items():
@@ -115,7 +115,7 @@ class SavedSide:
                 self.rows.folder.write_array(f"{self.name}/{name}.npy", array)
 
     def open(self, span: Span) -> BallSide:
-        """Open a range of the rows, with their balls."""
+        """Open a range of rows with their balls."""
 
         def part(name: str) -> NDArray[Any]:
             return self.rows.folder.open_array(f"{self.name}/{name}.npy")[slice(*span)]
@@ -151,11 +151,11 @@ class NearestTile:
 
     @property
     def folder(self) -> WorkFolder:
-        """Where rows and results lie."""
+        """Folder of the rows and results."""
         return self.saved.folder
 
     def make(self, threads: int | None) -> Arrays:
-        """Find them, exactly."""
+        """Find the nearest rows exactly."""
         first, second = self.tile
         rows = self.saved.open(first)
         if first == second:
@@ -187,7 +187,7 @@ class NearestTile:
         )
 
     def merge(self, arrays: Arrays, total: Nearest) -> None:
-        """Take in what a file holds, in place."""
+        """Merge the contents of a file, in place."""
         (rows, columns), names = self.tile, {name.partition(".")[0] for name in arrays}
         for name, span, other in (("rows", rows, columns), ("columns", columns, rows)):
             if name in names:
@@ -197,7 +197,7 @@ class NearestTile:
 
 @dataclass(frozen=True)
 class CountTile:
-    """Who of a range of one set lies in whose balls of a range of the other, and the other way.
+    """Counts of the rows of a range of one set in the balls of a range of the other, both ways.
 
     Attributes
     ----------
@@ -220,11 +220,11 @@ class CountTile:
 
     @property
     def folder(self) -> WorkFolder:
-        """Where rows and results lie."""
+        """Folder of the rows and results."""
         return self.reference.rows.folder
 
     def make(self, threads: int | None) -> Arrays:
-        """Look at every pair of the tile once."""
+        """Process every pair of the tile once."""
         rows, columns = self.tile
         neighbours = (
             min(self.neighbours[0], rows[1] - rows[0]),
@@ -245,7 +245,7 @@ class CountTile:
         return arrays
 
     def merge(self, arrays: Arrays, total: tuple[SettledCounts, SettledCounts]) -> None:
-        """Take in what a file holds, in place."""
+        """Merge the contents of a file, in place."""
         rows, columns = (slice(*span) for span in self.tile)
         for name, into, owners, guests in (
             ("reference", total[0], rows, columns),
@@ -265,13 +265,13 @@ Tile = NearestTile | CountTile
 
 
 def make_tile(tile: Tile, threads: int | None = None) -> None:
-    """Make a tile's file, unless it is there and whole; its folder must be there."""
+    """Make a tile's file, unless it exists and is complete; its folder must exist."""
     if tile.folder.read_arrays(tile.result) is None:
         tile.folder.write_arrays(tile.result, tile.make(threads), make_folder=False)
 
 
 def merge_nearest(total: Nearest, rows: Span, part: Nearest, start: int) -> None:
-    """Take in the nearest rows of a range of others that starts at `start`, in place.
+    """Merge the nearest rows from a range that starts at `start`, in place.
 
     Closest come first, equal ones by place, whatever the order in which ranges are taken in.
     """
@@ -285,14 +285,14 @@ def merge_nearest(total: Nearest, rows: Span, part: Nearest, start: int) -> None
 
 
 def no_neighbours(n: int, k: int) -> Nearest:
-    """Nothing found yet."""
+    """Return empty neighbours, to be merged into."""
     return Nearest(np.full((n, k), np.inf), np.full((n, k), -1, np.int64))
 
 
 def no_counts(
     reference: BallSide, generated: BallSide, neighbours: tuple[int, int]
 ) -> tuple[SettledCounts, SettledCounts]:
-    """No pair seen yet; room for as many nearest owners of every guest as `neighbours` says."""
+    """Return zero counts, with room for `neighbours` nearest owners of every guest."""
     n, m, sizes = len(reference.points.points), len(generated.points.points), reference.radii.sizes
 
     def empty(owners: int, guests: int, nearest: int) -> SettledCounts:

@@ -1,4 +1,4 @@
-"""K-means on a GPU, through torch, with the labels of the processor.
+"""K-means on a GPU through torch, with the same labels as on the processor.
 
 The device multiplies rows with all centres, tile by tile, and lists the pairs that its bounds
 cannot rule out; these few are settled in float64 on the processor, by the same loops as everywhere.

@@ -1,4 +1,4 @@
-"""Both passes over all pairs on a GPU, through torch, with the counts of the processor.
+"""Both passes over all pairs on a GPU through torch, with the same counts as on the processor.
 
 The device multiplies float32 rows tile by tile and keeps what its bounds cannot rule out: for every
 row a few candidates for its nearest rows, and the pairs that may lie in each other's balls. These
@@ -37,7 +37,7 @@ PURPOSE = "the search for neighbours on a GPU"
 
 @dataclass(frozen=True)
 class TorchPasses(Passes):
-    """Both passes on a device of torch.
+    """Both passes on a torch device.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class TorchPasses(Passes):
     def count(
         self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
-        """Look at every pair of two sets once."""
+        """Process every pair of two sets once."""
         sides, total = (reference, generated), empty_counts(reference, generated, neighbours)
         with exact_products(self.device, PURPOSE) as device:
             tile = _CountedTile(device, sides, total, closed)

@@ -1,4 +1,4 @@
-"""Principal axes, moments, and sums of kernels over all pairs on a GPU, through torch.
+"""Principal axes, moments, and kernel sums over all pairs on a GPU through torch.
 
 All of it is in float64: products of float32 rows would do for axes, but sums of kernels and the
 Fréchet distance need the digits, and GPUs made for computing multiply float64 as fast as float32
@@ -44,7 +44,7 @@ PURPOSE = "products on a GPU"
 
 @dataclass(frozen=True)
 class TorchProducts:
-    """Sums of products on a device of torch.
+    """Sums of products on a torch device.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class TorchProducts:
     fewest: int = FEWEST
 
     def scatter(self, points: Points, centre: Floats) -> Floats:
-        """Add up the outer products of all rows about a centre, in float64."""
+        """Sum the outer products of all rows about a centre, in float64."""
         n, d = points.shape
         with exact_products(self.device, PURPOSE) as device:
             middle = _there(device, centre)
@@ -78,7 +78,7 @@ class TorchProducts:
         return matrix
 
     def coordinates(self, points: Points, centre: Floats, axes: Floats) -> NDArray[np.float32]:
-        """Coordinates of rows along axes about a centre, rounded to float32 in the end."""
+        """Compute coordinates of rows along axes about a centre, rounded to float32."""
         n, d = points.shape
         out: NDArray[np.float32] = scratch((n, axes.shape[1]), np.float32)
         with exact_products(self.device, PURPOSE) as device:
@@ -93,7 +93,7 @@ class TorchProducts:
         return out
 
     def measures(self, measure: Measure) -> bool:
-        """Whether it can sum up a measure."""
+        """Whether it can sum a measure."""
         return isinstance(measure, Gaussian | Cubic | Euclidean)
 
     def total(self, left: CentredRows, right: CentredRows | None, measure: Measure) -> float:

@@ -1,4 +1,4 @@
-"""A folder that all workers of a run share: rows to read, and results of tiles to go on from.
+"""The folder that all workers of a run share: rows to read, and results of tiles to resume from.
 
 A file there is either whole or not there at all. The folder lies on a disk that all machines see,
 or in object storage behind an address with ``://``, by fsspec; from there each machine fetches a
@@ -54,12 +54,12 @@ class WorkFolder:
 
     @property
     def remote(self) -> bool:
-        """Whether it lies behind an address."""
+        """Whether it has a network address."""
         return "://" in self.place
 
     @contextmanager
     def claimed(self, name: str) -> Iterator[None]:
-        """Keep other runs on machines that see this folder from what has a name, until the end.
+        """Reserve a name against other runs that share this folder, for the duration of a context.
 
         Object storage and systems without locks of files allow no such claim.
 
@@ -89,7 +89,7 @@ class WorkFolder:
 
     @contextmanager
     def shown(self) -> Iterator[str]:
-        """Put a file there for a while, by whose name others tell whether they see this folder.
+        """Place a temporary file, by whose name others tell whether they see this folder.
 
         Those of runs that were killed meanwhile are removed.
         """
@@ -128,7 +128,7 @@ class WorkFolder:
         )
 
     def has(self, name: str) -> bool:
-        """Tell whether a file is there.
+        """Tell whether a file exists.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class WorkFolder:
         return bool(self._reached(lambda storage, path: storage.isfile(path), name))
 
     def names(self, folder: str = "") -> set[str]:
-        """Names of the files in a folder there; an empty set where there is no such folder.
+        """Return the names of the files in a subfolder; an empty set where there is none.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class WorkFolder:
             raise InputError(f"{self.place}: cannot be looked into: {reason}") from error
 
     def holds(self, name: str, array: Array) -> bool:
-        """Tell whether the ``.npy`` file of an array is there, as long as it must be."""
+        """Tell whether the ``.npy`` file of an array exists with its full length."""
         if not self.has(name):
             return False
         header = io.BytesIO()
@@ -176,7 +176,7 @@ class WorkFolder:
     def write(
         self, name: str, write: Callable[[BinaryIO], None], *, make_folder: bool = True
     ) -> None:
-        """Write a file, at once and whole.
+        """Write a file atomically.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class WorkFolder:
     def write_arrays(
         self, name: str, arrays: dict[str, Array], *, make_folder: bool = True
     ) -> None:
-        """Write named arrays as one ``.npz`` file, which tells whether it was damaged."""
+        """Write named arrays as one ``.npz`` file, in which damage is detected."""
 
         def save(file: BinaryIO) -> None:
             np.savez(file, allow_pickle=False, **arrays)
@@ -228,7 +228,7 @@ class WorkFolder:
         self.write(name, save, make_folder=make_folder)
 
     def make_folder(self, name: str) -> None:
-        """Make a folder for files; most object storage needs none.
+        """Make a subfolder; most object storage needs none.
 
         Raises
         ------
@@ -244,7 +244,7 @@ class WorkFolder:
             raise self._unwritable(error) from error
 
     def open_array(self, name: str) -> Array:
-        """Open an array where it lies; it is read from the disk as it is used.
+        """Open an array as a memory map.
 
         Raises
         ------
@@ -264,7 +264,7 @@ class WorkFolder:
             ) from error
 
     def read_arrays(self, name: str) -> dict[str, Array] | None:
-        """Read named arrays; None where the file is not there or is damaged."""
+        """Read named arrays; None where the file is missing or damaged."""
         from zipfile import BadZipFile
 
         if not self.has(name):
@@ -283,7 +283,7 @@ class WorkFolder:
                 path.unlink(missing_ok=True)
 
     def discard(self, name: str) -> None:
-        """Remove a file, or a folder and all that is in it; nothing happens where it is not there.
+        """Remove a file or a folder with its contents, if it exists.
 
         A worker that was told to stop may write a last file meanwhile, so it is tried again.
         """
@@ -301,7 +301,7 @@ class WorkFolder:
             time.sleep(0.05)
 
     def discard_if_empty(self) -> None:
-        """Remove the folder itself, unless something is in it."""
+        """Remove the folder itself if it is empty."""
         if not self.remote:
             try:
                 os.rmdir(self.place)
@@ -310,7 +310,7 @@ class WorkFolder:
         self.discard_copies()
 
     def discard_copies(self) -> None:
-        """Remove what this machine fetched from object storage."""
+        """Remove the files that this machine fetched from object storage."""
         shutil.rmtree(self._local_copies, ignore_errors=True)
 
     @property
@@ -394,7 +394,7 @@ class WorkFolder:
 
 
 def digest_of(*values: Array | str | float | None) -> str:
-    """Hash arrays, with their shapes and types, and what else tells runs apart."""
+    """Hash arrays with their shapes and types, and other values that tell runs apart."""
     digest = hashlib.sha256()
     for value in values:
         if isinstance(value, np.ndarray):
