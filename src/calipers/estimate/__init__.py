@@ -1,4 +1,4 @@
-"""How two sets of embeddings relate: the small objects that all scores are read from."""
+"""Estimates of how two sets of embeddings relate: the objects from which all scores are read."""
 
 from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.estimate.classifier import Classification, Discrimination, classify, discriminate

@@ -1,4 +1,4 @@
-"""Principal axes of rows, and the joint preprocessing that is made of them.
+"""Principal axes of rows, and the joint preprocessing that uses them.
 
 :func:`preprocess` makes rows ready for distances: scaled to length one, then projected on the main
 axes of both sets together. :func:`leading_axes` gives two sets in a fixed few dimensions, for
@@ -55,7 +55,7 @@ ROWS_PER_PIECE = 960  # rows of a piece of work, whole panels
 def scatter_about(
     sets: Sequence[Points], centre: Matrix, factors: Sequence[float], workers: Workers
 ) -> Matrix:
-    """Add up the outer products of all rows about a centre.
+    """Sum the outer products of all rows about a centre.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _add_panels(
 
 
 def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) -> Float32Matrix:
-    """Coordinates of rows along some axes about a centre, shape ``(n, q)``, float32.
+    """Return coordinates of rows along axes about a centre, shape ``(n, q)``, float32.
 
     Products are taken in the precision of the rows.
 
@@ -206,7 +206,7 @@ MANY = 1 / 4
 
 
 def principal_axes(scatter: Matrix, share: float) -> tuple[Matrix, float]:
-    """The fewest principal axes that keep a share of the variance.
+    """Compute the fewest principal axes that keep a given share of the variance.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def preprocess(
     pca: float | None = 0.9,
     threads: int | None = None,
 ) -> Preprocessed:
-    """Bring two sets of embeddings into the space in which paper 000 compares them.
+    """Project two sets of embeddings as paper 000 does before comparing them.
 
     Rows are scaled to Euclidean length one, then both sets are projected on the fewest principal
     axes of their union that keep the share `pca` of its variance (Le Bronnec et al., ACL 2024,
@@ -356,7 +356,7 @@ def on_reference_axes(
     pca: float = 0.9,
     threads: int | None = None,
 ) -> Preprocessed:
-    """Bring two sets of embeddings to the principal axes of the reference alone.
+    """Project two sets of embeddings on the principal axes of the reference alone.
 
     As :func:`preprocess`, but the axes and their centre are the same for every generated set, and
     are kept with the reference's rows where :mod:`calipers.numeric.kept` keeps them.
@@ -407,7 +407,7 @@ SMALLEST = -125
 
 @dataclass(frozen=True)
 class JointSpace:
-    """Sets of rows in one space, and the share of the variance that its axes keep."""
+    """Sets of rows in one space, and the share of the variance kept by its axes."""
 
     sets: tuple[Points, ...]
     explained_variance: float
@@ -421,7 +421,7 @@ def joint_space(
     pca: float | None,
     threads: int | None,
 ) -> JointSpace:
-    """Bring sets of checked rows into one space; `weights` are what each row of each set counts."""
+    """Project sets of checked rows into one space; `weights` are the weights of rows by set."""
     check_choice("norm", norm, ("l2", "none"))
     if pca is not None:
         check_share(pca)
@@ -445,13 +445,13 @@ def joint_space(
 
 
 def check_share(pca: float) -> None:
-    """Refuse what is no share of the variance."""
+    """Refuse a value that is not a share of the variance."""
     if not 0 < pca <= 1:
         raise InputError(f"pca must be a share of the variance in (0, 1], or None; found {pca}")
 
 
 def check_float32(rows: Sequence[Points], sets: Sequence[Points], exponent: int) -> None:
-    """Refuse projected rows that float32 does not hold; `sets` are what they were made of."""
+    """Refuse projected rows outside the range of float32; `sets` are their originals."""
     if exponent and not all(np.isfinite(part).all() for points in rows for part in _steps(points)):
         raise InputError(f"embeddings are too large for float32; {UNFIT}")
     if exponent < SMALLEST and any(points.dtype == np.float64 for points in sets):
@@ -479,7 +479,7 @@ def _joint_mean(
 
 
 def common_exponent(sets: Sequence[Points]) -> int:
-    """The power of two that brings all sets to about 1; 0 where their squares are safe."""
+    """Return the power of two that scales all sets to about 1; 0 where squares are safe."""
     largest = max(max(float(points.max()), -float(points.min())) for points in sets)
     exponent = int(np.frexp(largest)[1])
     return exponent if abs(exponent) > 30 else 0
@@ -511,7 +511,7 @@ def unit_rows(points: Points, pool: Workers | None = None) -> Points:
 def joint_axes(
     reference: Moments, generated: Moments, *, share: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Principal axes of the union of two sets.
+    """Compute the principal axes of the union of two sets.
 
     Returns
     -------
@@ -580,7 +580,7 @@ def leading_axes(
 
 
 def whiten(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
-    """Give the union of two sets zero mean and, on every principal axis that is kept, variance one.
+    """Transform the union of two sets to mean zero and variance one on each principal axis kept.
 
     Left out are axes with at most LEAST_VARIANCE of the largest variance. On most of them all rows
     agree up to rounding; but sets that differ there alone come out as equal. Columns in very
@@ -601,7 +601,7 @@ def whiten(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
 
 
 def scale_alike(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
-    """Centre the union of two sets and give it a mean variance of one; angles stay.
+    """Centre the union of two sets and scale it to a mean variance of one; angles are kept.
 
     Raises
     ------
@@ -619,7 +619,7 @@ def scale_alike(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
 
 
 def check_two_rows(n: int, m: int, what: str) -> None:
-    """Refuse sets of which one has a single row."""
+    """Refuse sets with a single row."""
     for name, size in (("reference", n), ("generated", m)):
         if size < 2:
             raise InputError(f"{what} needs at least two rows in each set; the {name} set has one")

@@ -1,4 +1,4 @@
-"""How many neighbours balance the bias and the variance of a ratio, by the size of the sets.
+"""The number of neighbours that balances bias and variance of a ratio, by sample size.
 
 Shared by the ratios from neighbours and the bandwidth of those from kernel densities.
 """
@@ -10,7 +10,7 @@ PAPER_K, PAPER_N = 50, 5000
 
 
 def balanced_count(count: int, n: int, m: int, d: int) -> int:
-    """Let a number of neighbours at the paper's 5,000 samples grow with the smaller set.
+    """Scale a number of neighbours from the paper's 5,000 samples to the smaller set.
 
     As n^(2 / (d + 2)): the variance, 1 / k, and the bias of smooth densities, (k / n)^(2 / d), then
     fall alike.

@@ -1,4 +1,4 @@
-"""Likelihood ratios from a classifier between the two sets, and how well it tells them apart.
+"""Likelihood ratios from a classifier between the two sets, and its accuracy.
 
     p/q = (m / n) · η(x) / (1 − η(x)),   with η(x) the probability that x is from the reference
 
@@ -48,7 +48,7 @@ PLATT = 1e-10
 
 
 def platt(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
-    """Fit a line from scores to log-odds by maximum likelihood.
+    """Fit a line from scores to log-odds by maximum likelihood (Platt scaling).
 
     Targets are (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) in place of 1 and 0, as Platt has them, so that
     the line stays finite when the scores separate the classes. The slope is not below 0: scores
@@ -85,7 +85,7 @@ def assign_folds(
     seed: int,
     prompts: Prompts | None = None,
 ) -> tuple[Folds, Folds]:
-    """Deal the rows of both sets to folds, as evenly as they go.
+    """Assign the rows of both sets to folds of nearly equal size.
 
     With `prompts`, the number of the prompt of every row, whole prompts are dealt.
 
@@ -161,7 +161,7 @@ TREES, LEAVES, STEP = 100, 8, 0.05
 
 
 def logistic(penalty: float) -> Learner:
-    """Logistic regression on columns of mean 0 and variance 1, with ½ · penalty · ‖w‖²."""
+    """Fit logistic regression on standardised columns, with penalty ½ · penalty · ‖w‖²."""
 
     def train(rows: RowSets, index: Indices, labels: Flags) -> Callable[[Points], Floats]:
         mean, scale = _standard(rows, index)
@@ -176,7 +176,7 @@ def logistic(penalty: float) -> Learner:
 
 
 def boosted(penalty: float) -> Learner:
-    """Gradient-boosted trees on histograms of the columns; they know no penalty."""
+    """Fit gradient-boosted trees on histograms of the columns, without a penalty."""
 
     def train(rows: RowSets, index: Indices, labels: Flags) -> Callable[[Points], Floats]:
         purpose = "the estimator 'boosted'"
@@ -216,7 +216,7 @@ SIDES = ("reference", "generated")
 
 
 class SeparationWarning(UserWarning):
-    """A classifier makes no error on held-out samples, so that its ratios say little."""
+    """A classifier makes no error on held-out samples, so its ratios mean little."""
 
 
 PERFECT = (
@@ -231,7 +231,7 @@ PENALTIES = tuple(float(penalty) for penalty in 10.0 ** np.linspace(4, -4, 10))
 
 @dataclass(frozen=True, eq=False)
 class Classification:
-    """What a cross-fitted classifier says of two sets.
+    """Held-out accuracy and odds of a cross-fitted classifier between two sets.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ class Classification:
 
     @property
     def separates(self) -> bool:
-        """Whether it makes no error on held-out samples; the ratios then mean little."""
+        """Whether it makes no error on held-out samples, so that the ratios mean little."""
         return self.auc == 1.0
 
 
@@ -268,7 +268,7 @@ def classify(
     seed: int = 0,
     threads: int | None = None,
 ) -> Classification:
-    """Train a classifier to tell two sets apart; see how well it does and what odds it gives.
+    """Train a classifier to tell two sets apart, and return its accuracy and its odds.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def classify(
 
 @dataclass(frozen=True)
 class Discrimination:
-    """How well a discriminator does on a test set that it has not seen.
+    """Accuracy of a discriminator on a held-out test set.
 
     Attributes
     ----------
@@ -500,7 +500,7 @@ def _auc(scores: Floats, labels: Flags, fold: Folds) -> float:
 
 
 def area(positive: Floats, negative: Floats) -> float:
-    """Area under the ROC curve: share of the pairs in which the positive one scores higher.
+    """Compute the area under the ROC curve: the share of pairs in which the positive scores higher.
 
     A tie counts half. Neither may be empty.
     """

@@ -1,4 +1,4 @@
-"""How much every sample looks like the reference, by classifiers that were trained on others.
+"""Cross-fitted odds of every sample to be of the reference, from classifiers.
 
 A classifier calls a sample real where its odds reach a threshold. With A what it calls real,
 precision at slope λ is the least cost of its errors (Simon, Webster and Rabin, ICML 2019; Sykes,
@@ -73,7 +73,7 @@ def sample_odds(
     seed: int = 0,
     threads: int | None = None,
 ) -> SampleOdds:
-    """Tell how much every sample looks like the reference, by classifiers trained on others.
+    """Estimate the odds of every sample to be of the reference, by cross-fitted classifiers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a vector is on average, given another: ridge regression, each row predicted without itself.
+"""Conditional means of vectors by ridge regression, each row predicted without itself.
 
 An answer's vector is y = f(x) + e, where x is the vector of its prompt: f(x) is what the prompt
 calls forth from anyone, and only the rest tells who answered. With the rows of both centred, and a
@@ -76,6 +76,6 @@ class ConditionalMean:
         )
 
     def of_others(self, given: NDArray[np.floating]) -> Floats:
-        """Predict rows that it was not fitted to, shape ``(m, d)``, from `given`, ``(m, e)``."""
+        """Predict rows outside the fit, shape ``(m, d)``, from `given`, ``(m, e)``."""
         predicted: Floats = self.mean + (np.asarray(given, np.float64) - self.centre) @ self.weights
         return predicted

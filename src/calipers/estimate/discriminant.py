@@ -1,4 +1,4 @@
-"""A linear discriminant between two sets, cross-fitted: how well it separates rows it has not seen.
+"""A cross-fitted linear discriminant between two sets, and its accuracy on held-out rows.
 
 Each row is judged by a discriminant that was trained on the other folds: the difference of the
 training means, times the inverse of the training covariance, shrunk towards a multiple of the
@@ -51,7 +51,7 @@ TIES = 1e-9  # of a score, or of a typical one: what rounding may put between tw
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A fold: its rows, and what the classifier for it needs that depends on no label.
+    """A fold: its rows, and the part of its classifier that does not depend on labels.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows among which labels are exchanged in one way, dealt to folds.
+    """Rows among which labels are exchangeable, divided into folds.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Part:
         return np.repeat(labels_of(self.strata), self.answers)
 
     def areas(self, chosen: Flags) -> Floats:
-        """Score held-out rows by every relabelling, ``(c, places)``; areas over all of a fold."""
+        """Score held-out rows for every relabelling, ``(c, places)``, with areas over each fold."""
         return held_out(np.repeat(chosen, self.answers, axis=1), self.folds, area)
 
     def area(self, counted: Flags | None = None) -> float:
@@ -176,12 +176,12 @@ class Part:
 
 
 def labels_of(strata: Sequence[tuple[int, int]]) -> Flags:
-    """Which labels are of the reference, stratum by stratum."""
+    """Return which labels are of the reference, stratum by stratum."""
     return np.concatenate([np.repeat([True, False], sizes) for sizes in strata])
 
 
 def mean_area(parts: Sequence[Part], counted: Sequence[Flags] | None = None) -> float:
-    """Return the area under the ROC curve of all parts, each by the number of its rows."""
+    """Return the area under the ROC curve over all parts, weighted by their numbers of rows."""
     masks = [None] * len(parts) if counted is None else counted
     sizes = [len(part.index) for part in parts]
     areas = [part.area(mask) for part, mask in zip(parts, masks, strict=True)]
@@ -197,7 +197,7 @@ def parts_of(
     seed: int,
     strata: PromptStrata | None = None,
 ) -> list[Part]:
-    """Deal both sets to folds, whole prompts where they are known, and factorise what these need.
+    """Divide both sets into folds, whole prompts where these are known, and factorise matrices.
 
     Returns
     -------
@@ -309,7 +309,7 @@ def _of_others(
 
 
 def too_few(n: int, m: int, folds: int, strata: PromptStrata | None) -> str:
-    """Say why sets cannot be dealt to folds."""
+    """Explain why sets cannot be divided into folds."""
     if strata is None:
         return f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
     one, other = strata.prompts
@@ -323,7 +323,7 @@ def too_few(n: int, m: int, folds: int, strata: PromptStrata | None) -> str:
 def cross_fit(
     left: Points, right: Points, pool: Workers, *, folds: int, seed: int, share: float | None = None
 ) -> list[Fold]:
-    """Deal both sets to folds, and factorise what the classifier for each of them needs.
+    """Divide both sets into folds, and factorise the matrices of each fold's classifier.
 
     `share` is how far its covariance is shrunk, in [0, 1]; :func:`shrinkage` by default.
     """
@@ -418,7 +418,7 @@ def _deal(n: int, m: int, folds: int, seed: int) -> NDArray[np.int64]:
 
 
 def shrinkage(rows: int, d: int) -> float:
-    """Tell how far to shrink the covariance of so many rows towards a multiple of the identity.
+    """Compute how far to shrink a covariance towards a multiple of the identity.
 
     A ridge of d/rows times the mean eigenvalue: next to none where rows abound, half of all where
     there are as many dimensions as rows.
@@ -447,7 +447,7 @@ def _cut(values: NDArray[Any], folds: Sequence[Fold]) -> list[NDArray[Any]]:
 
 
 def held_out(chosen: Flags, parts: Sequence[Fold], measure: Measure) -> Floats:
-    """Score held-out rows by every relabelling, ``(c, places)``, and take a mean over the folds."""
+    """Score held-out rows for every relabelling, ``(c, places)``, and average over the folds."""
     labels = np.split(chosen, np.cumsum([len(fold.rows) for fold in parts])[:-1], axis=1)
     ours = [
         fold_labels.astype(np.float64) @ fold.rows
@@ -467,7 +467,7 @@ def held_out(chosen: Flags, parts: Sequence[Fold], measure: Measure) -> Floats:
 
 
 def area(scores: Floats, labels: Flags) -> Floats:
-    """Area under the ROC curve of every row of scores, shape ``(c, r)``; ties count half."""
+    """Compute the area under the ROC curve of every row of scores, ``(c, r)``; ties count half."""
     codes = np.ascontiguousarray(scores + 0.0).view(np.int64)  # no negative zeros
     codes = (codes & ~ROUNDING) | labels  # the label rides along in the last bit
     ordered = np.sort(codes.view(np.float64), axis=1).view(np.int64)

@@ -1,4 +1,4 @@
-"""The estimators of paper 004 by name: what makes an estimate of two sets, and with which c.
+"""The estimators of paper 004 by name, with the c of each.
 
 Every one leads to the same curves and divergences. Section 7.3.1 of the paper (Pillutla et al.,
 JMLR 2023) compares them and pairs each with a scaling constant c of MAUVE, so that their values lie
@@ -122,7 +122,7 @@ def estimate_ratios(
     seed: int = 0,
     threads: int | None = None,
 ) -> LikelihoodRatios:
-    """Estimate how likely samples are in the reference and in the generated set, by name.
+    """Estimate the likelihood ratios of two sets by a named estimator.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A few rows so far out that means, covariances and principal axes would speak of them alone.
+"""Outlying rows that would dominate means, covariances and principal axes.
 
 An overflow, a placeholder such as -999, a row in another unit: one row of hundreds at a thousand
 times the distance of the others holds nearly all variance. The fewest principal axes that keep
@@ -33,7 +33,7 @@ FEW = 0.05
 
 @dataclass(frozen=True, eq=False)
 class FarRows:
-    """Rows of some sets that lie far from the middle and hold much of the variance.
+    """Rows of some sets that lie far from the centre and hold much of the variance.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class FarRows:
     distance: float
 
     def without(self, sets: Sequence[Points]) -> list[Points]:
-        """Return the sets without them."""
+        """Return the sets without these rows."""
         remaining, start = [], 0
         for points in sets:
             places = self.places - start
@@ -61,7 +61,7 @@ class FarRows:
 
 
 def far_rows(sets: Sequence[Points]) -> FarRows | None:
-    """Find such rows; None where there are none, or where all rows are equal.
+    """Find outlying rows; None where there are none, or where all rows are equal.
 
     Parameters
     ----------

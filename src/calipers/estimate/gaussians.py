@@ -1,4 +1,4 @@
-"""Likelihood ratios p/q of two Gaussians that fit the sets, by Monte Carlo.
+"""Likelihood ratios p/q of two Gaussians fitted to the sets, by Monte Carlo.
 
 Both sets are taken to the leading principal axes of their union. The Gaussians are P ~ N(μ_P, Σ_P)
 and Q ~ N(μ_Q, Σ_Q), with unbiased covariances, and the ratios are taken at draws from either
@@ -123,7 +123,7 @@ def gaussian_ratios(
 
 
 def gaussian_kl(mean: Floats, covariance: Floats, other_mean: Floats, other: Floats) -> float:
-    """KL divergence of one Gaussian from another in nats; infinite where one is flat.
+    """Compute the KL divergence of two Gaussians in nats; infinite for a singular covariance.
 
     In closed form: ½ (tr(Σ₂⁻¹ Σ₁) + (μ₂ − μ₁)ᵀ Σ₂⁻¹ (μ₂ − μ₁) − d + log(|Σ₂| / |Σ₁|)).
     """

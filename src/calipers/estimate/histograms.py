@@ -1,4 +1,4 @@
-"""Two distributions over the same cells, as counts: one of the two estimates that carry scores.
+"""Histograms of two distributions over the same cells: one of the two estimates behind scores.
 
 Counts of a sample understate how many cells a distribution reaches (the missing mass). Smoothing
 makes up for it: a constant is added to every count, or mass is moved from cells seen once to cells
@@ -31,7 +31,7 @@ PSEUDO_COUNTS: dict[str, float] = {"none": 0.0, "laplace": 1.0, "krichevsky-trof
 
 
 def check_smoothing(smoothing: str) -> None:
-    """Refuse a name that is not a smoothing."""
+    """Refuse an unknown name of a smoothing."""
     if smoothing not in SMOOTHING.words:
         raise unknown_name("smoothing", str(smoothing), SMOOTHING.words)
 
@@ -160,7 +160,7 @@ class Histograms(Brief):
 
     @property
     def pins(self) -> Mapping[str, object]:
-        """What made the estimate, for signatures."""
+        """How the estimate was made, for signatures."""
         return {"smoothing": self.smoothing, "cells": len(self.reference)}
 
     def smoothed(self, smoothing: Smoothing) -> Histograms:

@@ -1,4 +1,4 @@
-"""What two training sets have near a row: the families of classifiers behind held-out curves.
+"""Families of classifiers for held-out curves, by the share of each training set near a row.
 
 A family is trained on rows of both sets and then gives, at any rows, what either set has near them:
 a share of its rows, or the logarithm of a density. Distances are taken in float64, pair by pair, so
@@ -25,7 +25,7 @@ ROWS = 64
 
 @dataclass(frozen=True)
 class Near:
-    """What either training set has near some rows.
+    """The share of either training set near some rows.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Near:
 
     @property
     def log_odds(self) -> Vector:
-        """Logarithm of the reference's over the generated set's; 0 where neither has anything."""
+        """Logarithm of the reference's share over the generated set's; 0 where both are empty."""
         if self.logs:
             return self.reference - self.generated
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -53,7 +53,7 @@ class Near:
 
 @dataclass(frozen=True)
 class Training:
-    """The rows that a family learns from.
+    """The rows that a family is trained on.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Training:
 
     @property
     def n(self) -> int:
-        """Rows of the reference."""
+        """Number of reference rows."""
         return len(self.reference)
 
     @property
@@ -104,7 +104,7 @@ class Training:
             yield part, squared
 
     def own(self, places: Longs | None, side: int, count: int) -> Longs:
-        """1 for every row that is one of a set, else 0."""
+        """Indicator of the rows that belong to a set: 1 for those, else 0."""
         if places is None:
             return np.zeros(count, np.int64)
         own: Longs = ((places >= self.n) == bool(side)).astype(np.int64)
@@ -146,7 +146,7 @@ def balls(k: int, ties: Ties) -> Judge:
 
 
 def reach(k: int, ties: Ties) -> Judge:
-    """What share of either training set is as near to a row as the k-th row of the other set."""
+    """Return the share of either training set as near to a row as the k-th row of the other set."""
 
     def judge(training: Training) -> Trained:
         _check_k(training, k)
@@ -165,7 +165,7 @@ def reach(k: int, ties: Ties) -> Judge:
 
 
 def neighbours(k: int) -> Judge:
-    """What share of either training set is among the k nearest rows of both, ties included."""
+    """Return the share of either training set among a row's k nearest of both, ties included."""
 
     def judge(training: Training) -> Trained:
         n, m = map(len, training.sides)

@@ -1,4 +1,4 @@
-"""Kernel densities at the samples, and how far they would wander if the set were drawn again.
+"""Kernel densities at the samples, with bootstrap confidence bands.
 
 The kernel is the cosine with a compact support: a point at distance t ≤ h of the place counts
 cos(πt / 2h), one beyond the bandwidth h nothing. Densities are means of the kernel over the set,
@@ -26,7 +26,7 @@ NEIGHBOURS_PER_DIMENSION = 5
 
 
 def balloon_neighbour(n: int, d: int) -> int:
-    """Which neighbour the balloon bandwidth looks at: five for each dimension, at most all."""
+    """Return the neighbour that sets the balloon bandwidth: five per dimension, at most all."""
     return min(NEIGHBOURS_PER_DIMENSION * d, n - 1)
 
 
@@ -90,7 +90,7 @@ _collect = native.kernel(
 
 @dataclass(frozen=True)
 class ConfidentDensity:
-    """The density of a set at its own rows, and the level above which it is no chance.
+    """The density of a set at its own rows, and the level above which it is significant.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class ConfidentDensity:
 
     @property
     def significant(self) -> NDArray[np.bool_]:
-        """Which rows lie where the density is above the band, shape ``(n,)``."""
+        """Which rows have a density above the confidence band, shape ``(n,)``."""
         return self.own > self.band
 
 
@@ -152,7 +152,7 @@ def density_at(
     threads: int | None = None,
     block: int = BLOCK,
 ) -> NDArray[np.float64]:
-    """Mean over a set of the kernel at other places, shape ``(places,)``, in [0, 1].
+    """Return the mean of the kernel over a set at other points, shape ``(places,)``, in [0, 1].
 
     Both must have been prepared by one call of :func:`calipers.numeric.distances.sieves`.
     """
@@ -162,7 +162,7 @@ def density_at(
 
 
 def resample_counts(n: int, repeats: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """How often each of n rows occurs in resamples of n rows with replacement, ``(n, repeats)``."""
+    """Draw how often each of n rows occurs in resamples with replacement, ``(n, repeats)``."""
     drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(repeats))
     return np.stack(list(drawn), axis=1).astype(np.float64)
 
@@ -176,7 +176,7 @@ def kernel_sums(
     threads: int | None = None,
     block: int = BLOCK,
 ) -> NDArray[np.float64]:
-    """Sum the kernel over the points, once for each column of weights, at every place.
+    """Sum the kernel over the points at every place, for each column of weights.
 
     Parameters
     ----------

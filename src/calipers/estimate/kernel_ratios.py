@@ -58,7 +58,7 @@ def kde_ratios(
     dimensions: int | None = 10,
     threads: int | None = None,
 ) -> LikelihoodRatios:
-    """Estimate p/q at every sample from Gaussian kernels on the other samples of each set.
+    """Estimate p/q at every sample by Gaussian kernel densities from the other samples.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def kde_ratios(
 def log_density(
     places: Floats, points: Floats, width: Floats, *, own: bool, threads: int | None = None
 ) -> Floats:
-    """Logarithm of the mean over the points of exp(−½ |place − point|² / width²), at every place.
+    """Return the log of the mean over the points of exp(−½ |place − point|² / width²).
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _widths(sets: tuple[Floats, Floats], bandwidth: Bandwidth, threads: int | No
 
 
 def widths_of(squared: Floats, smallest: int, d: int) -> Floats:
-    """The width of the kernel by how far the K-th nearest sample is, at least a tenth of Scott's.
+    """Return bandwidths from the distance to the K-th nearest sample, at least a tenth of Scott's.
 
     Parameters
     ----------

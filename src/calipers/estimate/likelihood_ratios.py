@@ -1,4 +1,4 @@
-"""How much likelihood two distributions give to each sample: the second of the two estimates.
+"""Likelihood ratios of two distributions at each sample: the second of the two estimates.
 
 Held as natural logarithms of r = p/q at the samples of both sides, each with its weight. Histograms
 take the same form, a cell being a sample that weighs its share, so whatever is read from ratios
@@ -25,7 +25,7 @@ LARGEST = 690.0  # beyond this, ratios would overflow once multiplied
 
 
 class Estimate(Protocol):
-    """What any divergence, frontier or precision–recall curve can be read from."""
+    """Protocol of the estimates behind divergences, frontiers and precision–recall curves."""
 
     @property
     def ratios(self) -> LikelihoodRatios:
@@ -40,7 +40,7 @@ class Estimate(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodRatios(Brief):
-    """What the reference's likelihood is of the generated one's, at every sample of both.
+    """Likelihood ratios p/q at every sample of both sets.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class LikelihoodRatios(Brief):
 
     @classmethod
     def of(cls, reference: ArrayLike, generated: ArrayLike, **more: object) -> LikelihoodRatios:
-        """Take plain ratios p/q at the samples of both sides, in [0, ∞]; 0 and ∞ are allowed."""
+        """Make the estimate from ratios p/q at the samples of both sides; 0 and ∞ are allowed."""
         logs = []
         for side, given in (("reference", reference), ("generated", generated)):
             ratios = _as_vector(given, side)
@@ -108,7 +108,7 @@ class LikelihoodRatios(Brief):
         positive: bool,
         pins: Mapping[str, object],
     ) -> LikelihoodRatios:
-        """Take what is known to be right without looking again: replicates make thousands."""
+        """Make the estimate from valid values without checks, for thousands of replicates."""
         made = object.__new__(cls)
         made.__dict__.update(
             log_reference=log_reference,
@@ -127,12 +127,12 @@ class LikelihoodRatios(Brief):
 
     @property
     def raw(self) -> LikelihoodRatios:
-        """The estimate itself: it counts no cells, so there is no smoothing to take back."""
+        """The estimate itself, since it has no smoothing to remove."""
         return self
 
     @lazily
     def at_generated(self) -> Vector:
-        """p/q itself at the generated samples, 0 where p = 0, kept below 1e300."""
+        """p/q at the generated samples, 0 where p = 0, at most 1e300."""
         return ratios_from(self.log_generated)
 
     @lazily
@@ -148,16 +148,16 @@ class LikelihoodRatios(Brief):
         )
 
     def mean_reference(self, values: Vector) -> Any:
-        """The weighted mean over the reference samples, E_P, of every row of values."""
+        """Weighted means over the reference samples, E_P, of each row of values."""
         return _mean(values, self.reference_weights)
 
     def mean_generated(self, values: Vector) -> Any:
-        """The weighted mean over the generated samples, E_Q, of every row of values."""
+        """Weighted means over the generated samples, E_Q, of each row of values."""
         return _mean(values, self.generated_weights)
 
     @property
     def shared(self) -> float:
-        """How much mass both distributions have in common, ∫ min(p, q), in [0, 1].
+        """The mass that both distributions have in common, ∫ min(p, q), in [0, 1].
 
         1 less their total variation distance, averaged over the samples of both sides.
         """
@@ -169,24 +169,24 @@ class LikelihoodRatios(Brief):
 
     @property
     def outside_generated(self) -> float:
-        """P(q = 0): the share of the reference where the generated distribution has nothing."""
+        """P(q = 0): the share of the reference outside the generated distribution's support."""
         return float(self.mean_reference((self.log_reference == np.inf).astype(np.float64)))
 
     @property
     def outside_reference(self) -> float:
-        """Q(p = 0): the share of the generated set where the reference has nothing."""
+        """Q(p = 0): the share of the generated set outside the reference's support."""
         return float(self.mean_generated((self.log_generated == -np.inf).astype(np.float64)))
 
 
 def ratios_from(logs: Vector) -> Vector:
-    """p/q itself, 0 where its logarithm is −∞, kept below 1e300."""
+    """Return p/q from its logarithm, 0 for −∞, at most 1e300."""
     ratios: Vector = np.exp(np.clip(logs, -LARGEST, LARGEST))
     ratios[logs == -np.inf] = 0.0
     return ratios
 
 
 def ratios_of(estimate: Estimate, *, raw: bool = False) -> LikelihoodRatios:
-    """The ratios of an estimate, unsmoothed if `raw`; what is no estimate is refused."""
+    """Return the ratios of an estimate, unsmoothed if `raw`; refuse anything else."""
     if not hasattr(estimate, "ratios"):
         raise InputError(
             f"an estimate must be Histograms or LikelihoodRatios; found {type(estimate).__name__}"

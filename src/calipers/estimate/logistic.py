@@ -1,4 +1,4 @@
-"""Logistic regression with an L2 penalty, fitted to the last digits that matter.
+"""Logistic regression with an L2 penalty, fitted to the precision of float64.
 
     minimise over w, b:   Σᵢ log(1 + exp(oᵢ)) − tᵢ oᵢ + ½ · penalty · ‖w‖²,   with o = X w + b
 
@@ -54,7 +54,7 @@ def fit_logistic(rows: Floats, targets: NDArray[Any], penalty: float) -> tuple[F
 
 
 def fit_design(design: Floats, targets: NDArray[Any], penalty: float) -> tuple[Floats, float]:
-    """The same for rows that end in a one, which may lie in a file: they are only read.
+    """Fit rows that end in a one, which are only read and may lie in a file.
 
     Parameters
     ----------

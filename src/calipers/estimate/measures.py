@@ -1,4 +1,4 @@
-"""What is summed over pairs of rows: kernels, and the distances of the energy distance.
+"""Symmetric functions summed over pairs of rows: kernels, and distances of the energy distance.
 
 Rows are taken about the mean of both sets, so that an offset costs no digits, and squared distances
 come from products, |x|² + |y|² − 2x·y. In float64, where that loses digits because two rows lie
@@ -42,7 +42,7 @@ settle_products = native.kernel(
 
 @dataclass(frozen=True)
 class CentredRows:
-    """Rows as they were given, and where they are taken from.
+    """Rows as given, and the centre that is subtracted from them.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class CentredRows:
 
     @classmethod
     def of(cls, points: Points, centre: Floats | float = 0.0) -> CentredRows:
-        """Take the rows less a centre."""
+        """Subtract a centre from rows."""
         middle = np.broadcast_to(np.asarray(centre, np.float64), points.shape[1:])
         squares = np.empty(len(points))
         for span in spans(len(points)):
@@ -70,37 +70,37 @@ class CentredRows:
 
     @property
     def points(self) -> Floats:
-        """The rows less the centre, in float64, made whenever they are asked for."""
+        """The rows minus the centre, in float64, computed on each access."""
         return self.given.astype(np.float64) - self.centre
 
     def span(self, span: Span) -> CentredRows:
-        """Some consecutive rows."""
+        """Return consecutive rows."""
         return CentredRows(self.given[slice(*span)], self.centre, self.squares[slice(*span)])
 
     @classmethod
     def joined(cls, sides: Sequence[CentredRows], order: NDArray[np.intp]) -> CentredRows:
-        """The rows of some sets about one centre, one set after the other, in another order."""
+        """Concatenate the rows of some sets about one centre, in another order."""
         given = RowSets(tuple(side.given for side in sides)).copied(order)
         squares = np.concatenate([side.squares for side in sides])[order]
         return cls(given, sides[0].centre, squares)
 
 
 def centred(reference: Points, generated: Points) -> tuple[CentredRows, CentredRows]:
-    """Both sets in float64 about the mean of all rows."""
+    """Return both sets in float64 about the mean of all rows."""
     total = sum(side.sum(axis=0, dtype=np.float64) for side in (reference, generated))
     centre = total / (len(reference) + len(generated))
     return CentredRows.of(reference, centre), CentredRows.of(generated, centre)
 
 
 def squared_distances(left: CentredRows, right: CentredRows) -> Floats:
-    """Squared distances of all pairs in float64, shape ``(n, m)``."""
+    """Return squared distances of all pairs in float64, shape ``(n, m)``."""
     tile: Floats = left.points @ right.points.T
     settle_products(tile, left.given, left.squares, right.given, right.squares, NEAR)
     return tile
 
 
 class Measure(Protocol):
-    """A symmetric function of two rows, taken of all pairs of two blocks of rows."""
+    """A symmetric function of two rows, evaluated for all pairs of two blocks of rows."""
 
     def __call__(self, left: CentredRows, right: CentredRows, /) -> Floats:
         """Values of all pairs in float64, shape ``(n, m)``."""

@@ -27,7 +27,7 @@ ROUNDING = 1e-5
 
 
 def probability_ratios(reference: Pair, generated: Pair) -> LikelihoodRatios:
-    """Compare two models by the probabilities that they give to whole samples.
+    """Estimate p/q from the probabilities that two models assign to whole samples.
 
     Parameters
     ----------

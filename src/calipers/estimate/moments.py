@@ -1,4 +1,4 @@
-"""Mean and covariance of a set, kept so that sets and blocks merge by a sum."""
+"""Mean and covariance of a set, in a form that merges sets and blocks by sums."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEP = 4096
 
 @dataclass(frozen=True)
 class Moments(Brief):
-    """How many rows a set has, their mean, and their scatter about it.
+    """Number of rows of a set, their mean, and their scatter about it.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class Moments(Brief):
     def by_block(
         cls, points: Points, blocks: Blocks, *, precise: bool = False
     ) -> tuple[Moments, ...]:
-        """The moments of every block of rows; merged without one, they make its replicate."""
+        """Moments of every block of rows, from which replicates are merged."""
         return tuple(
             cls.of(points[blocks.labels == block], precise=precise) for block in range(blocks.count)
         )
 
     def merge(self, other: Moments) -> Moments:
-        """The moments of both sets together."""
+        """Return the moments of both sets together."""
         count = self.count + other.count
         gap = other.mean - self.mean
         mean = self.mean + gap * (other.count / count)
@@ -70,7 +70,7 @@ class Moments(Brief):
         return Moments(count, mean, self.scatter + other.scatter + between)
 
     def without(self, part: Moments) -> Moments:
-        """The moments of what is left once a part is taken out; undoes :meth:`merge`."""
+        """Return the moments without a part; the inverse of :meth:`merge`."""
         count = self.count - part.count
         gap = self.mean - part.mean
         mean = self.mean + gap * (part.count / count)

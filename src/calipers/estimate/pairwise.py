@@ -54,7 +54,7 @@ class PairSums:
 def pair_sums(
     reference: CentredRows, generated: CentredRows, measure: Measure, *, threads: int | None = None
 ) -> PairSums:
-    """Sum a symmetric measure over all pairs; the number of threads changes no bit.
+    """Sum a symmetric measure over all pairs, with the same bits for any number of threads.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _total(
 
 
 def sum_of_tiles(totals: Sequence[float]) -> float:
-    """The sum, rounded once; NaN where it, or one of its parts, overflows."""
+    """Return the sum, rounded once; NaN where it, or one of its parts, overflows."""
     if not all(map(math.isfinite, totals)):
         return math.nan
     try:
@@ -117,7 +117,7 @@ STRIP = 250  # rows of a strip of distances for the median
 def median_distance(
     rows: tuple[CentredRows, CentredRows], pool: Workers, *, seed: int, most: int
 ) -> float:
-    """Median distance of different rows of both sets together.
+    """Return the median distance between different rows of the union of both sets.
 
     Of more than `most` rows, a seeded sample of so many counts.
     """
@@ -229,7 +229,7 @@ def _runs(labels: Longs) -> tuple[Longs, Longs]:
 
 @dataclass(frozen=True, eq=False)
 class PairwiseReplicates:
-    """A number of two sets, and what it would be without each block of rows.
+    """A statistic of two sets, and its value without each block of rows.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ class PairwiseReplicates:
 
     @classmethod
     def undefined(cls, blocks: tuple[Blocks, Blocks]) -> PairwiseReplicates:
-        """NaN throughout."""
+        """Return NaN for all values."""
         one, other = (np.full(side.count, np.nan) for side in blocks)
         return cls(np.nan, one, other)
 
@@ -259,7 +259,7 @@ def replicates(
     *,
     threads: int | None = None,
 ) -> PairwiseReplicates:
-    """Sum a symmetric measure over all pairs once, and read a number off without every block.
+    """Sum a symmetric measure over all pairs once, and evaluate a statistic without each block.
 
     Parameters
     ----------

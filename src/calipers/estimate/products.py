@@ -1,4 +1,4 @@
-"""Sums of products over all rows or all pairs of rows, wherever they are taken.
+"""Sums of products over rows or pairs of rows, on any engine.
 
 The threads of this process take them unless :func:`products_on` names something else for a stretch
 of a program, such as a GPU. Principal axes, moments, and sums of kernels and distances ask here
@@ -24,23 +24,23 @@ from calipers.numeric.distances import Points
 
 
 class Products(Protocol):
-    """What takes sums of products somewhere else than on the threads of this process."""
+    """Protocol of the engines that compute sums of products."""
 
     @property
     def fewest(self) -> int:
-        """Multiplications from which on it is worth while to bring the rows there."""
+        """Number of multiplications from which on the engine pays."""
         ...
 
     def scatter(self, points: Points, centre: Floats) -> Floats:
-        """Add up the outer products of all rows about a centre, shape ``(d, d)``, in float64."""
+        """Sum the outer products of all rows about a centre, shape ``(d, d)``, in float64."""
         ...
 
     def coordinates(self, points: Points, centre: Floats, axes: Floats) -> NDArray[np.float32]:
-        """Coordinates of rows along axes of shape ``(d, q)`` about a centre, shape ``(n, q)``."""
+        """Compute coordinates along axes of shape ``(d, q)`` about a centre, shape ``(n, q)``."""
         ...
 
     def measures(self, measure: Measure) -> bool:
-        """Whether it can sum up a measure."""
+        """Whether it can sum a measure."""
         ...
 
     def total(self, left: CentredRows, right: CentredRows | None, measure: Measure) -> float:
@@ -64,7 +64,7 @@ _chosen: ContextVar[Products | None] = ContextVar("products", default=None)
 
 
 def products_for(multiplications: float, measure: Measure | None = None) -> Products | None:
-    """What :func:`products_on` chose, where it is worth while; None for this process.
+    """Return the engine that :func:`products_on` set, where it pays; None for this process.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def products_for(multiplications: float, measure: Measure | None = None) -> Prod
 
 @contextmanager
 def products_on(products: Products | None) -> Iterator[None]:
-    """Have all products within taken somewhere else; None for the threads of this process."""
+    """Compute products on an engine within a context; None for the threads of this process."""
     before = _chosen.set(products)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Rows that keep one label when labels are permuted within prompts: few groups for many rows.
+"""Groups of rows that keep one label when labels are permuted within prompts.
 
 A permutation of sums over groups of rows costs the square of the number of groups. Where the rows
 are too many for each to be a group, prompts with equally many answers are bundled: the first
@@ -22,7 +22,7 @@ from calipers.numeric.arrays import Indices
 
 @dataclass(frozen=True, eq=False)
 class PromptGroups:
-    """The rows of a test by groups that keep one label.
+    """The rows of a test, in groups that keep one label.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class PromptGroups:
 
     @property
     def count(self) -> int:
-        """How many groups there are, and the two of rows that stay."""
+        """Number of groups, and the two of rows that stay."""
         return sum(map(sum, self.strata)) + 2
 
     def pairs(self, n: int) -> tuple[int, int, int]:
@@ -66,7 +66,7 @@ class PromptGroups:
 
     @classmethod
     def of(cls, strata: PromptStrata, *, seed: int) -> PromptGroups:
-        """Group the rows, those of shared prompts to about :data:`MOST_GROUPS` groups.
+        """Group the rows, those of shared prompts into about :data:`MOST_GROUPS` groups.
 
         The others are grouped prompt by prompt, to as many again.
         """

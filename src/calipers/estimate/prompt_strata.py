@@ -1,4 +1,4 @@
-"""What labels may be exchanged where two sets answer the same prompts, in full or in part.
+"""Which labels are exchangeable where two sets answer the same prompts, in full or in part.
 
 Equal systems draw their answers to a prompt from one distribution. Given the prompts, the answers
 to one that both sides have are then exchangeable, however many there are on either side, and no
@@ -34,7 +34,7 @@ Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class PromptStrata:
-    """The rows of two sets by the prompt that they answer; rows are counted through both sets.
+    """The rows of two sets by prompt, numbered through both sets.
 
     Attributes
     ----------
@@ -59,13 +59,13 @@ class PromptStrata:
 
     @property
     def signature(self) -> str:
-        """How many prompts are shared, and how many others labels are exchanged among."""
+        """Numbers of shared prompts, and of others among which labels are exchanged."""
         others = f"+others({self.prompts[0]},{self.prompts[1]})" if len(self.alone) else ""
         return f"shared({len(self.sizes)}){others}"
 
     @property
     def parts(self) -> list[PromptStrata]:
-        """The rows of shared prompts and those of others, apart, as far as there are any."""
+        """The rows of shared prompts and those of others, as far as there are any."""
         none = np.empty(0, np.intp)
         both = (
             PromptStrata(self.shared, self.sizes, none, (0, 0), 1),
@@ -103,7 +103,7 @@ class PromptStrata:
 
 
 def check_prompts(prompts: Any, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of the prompts of both sets, or say what is wrong with them.
+    """Return the numbers of the prompts of both sets; raise an error for invalid ones.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Joint k-means: samples of both sets become counts over the same cells.
+"""Joint k-means, which turns samples of both sets into counts over the same cells.
 
 The union of the sets is clustered several times from seeded starts; the run of least inertia, or
 all of them, give the histograms that divergences and frontiers are read from.
@@ -56,7 +56,7 @@ def joint_cells(
     max_iterations: int,
     threads: int | None,
 ) -> JointCells:
-    """Cluster the union of checked sets; `weights` are what each row of each set counts."""
+    """Cluster the union of checked sets; `weights` are the weights of rows by set."""
     check_whole("restarts", restarts, 1)
     check_whole("seed", seed, 0)
     seeds = np.random.SeedSequence(seed).generate_state(restarts)
@@ -128,7 +128,7 @@ class Quantisation(Brief):
 
     @property
     def best(self) -> Histograms:
-        """The run with the smallest inertia, the first among equals."""
+        """The run with the smallest inertia, the first among ties."""
         return self.runs[int(np.argmin(self.inertias))]
 
 
@@ -141,7 +141,7 @@ histograms would become no surer however many samples there are.
 
 
 def bucket_count(buckets: Buckets, n: int, m: int) -> int:
-    """Return how many cells to use for n and m samples.
+    """Return the number of cells for n and m samples.
 
     A number as asked; for ``"auto"`` a tenth of the smaller set (mauve-text), at most
     :data:`MOST_CELLS`; for ``"cube-root"``
@@ -169,7 +169,7 @@ def bucket_count(buckets: Buckets, n: int, m: int) -> int:
 
 
 def joined_cells(centres: NDArray[np.float64], count: int) -> NDArray[np.int32]:
-    """Join each cell with its nearest neighbour that is still alone, until so many are left.
+    """Merge each cell with its nearest unmerged neighbour, until so many are left.
 
     Cells that lie closest to another go first. None are joined twice, so at least half remain.
 
@@ -214,7 +214,7 @@ def quantise(
     blocks: tuple[Blocks, Blocks] | None = None,
     threads: int | None = None,
 ) -> Quantisation:
-    """Cluster the union of both sets by k-means and count both over the cells.
+    """Cluster the union of both sets by k-means, and count each set over the cells.
 
     Lloyd's algorithm in float32, started `restarts` times from random rows (Pillutla et al., JMLR
     2023, algorithm 1). The result depends on the order of the rows, through the random starts,
@@ -264,7 +264,7 @@ def quantise(
 def count_pair(
     joint: JointCells, reference: slice, generated: slice, blocks: tuple[Blocks, Blocks] | None
 ) -> Quantisation:
-    """Count two stretches of a union over all its cells."""
+    """Count two ranges of a union over all its cells."""
     runs = tuple(
         _histograms(labels[reference], labels[generated], int(labels.max()) + 1, blocks)
         for labels in joint.labels

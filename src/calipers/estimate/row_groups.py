@@ -18,7 +18,7 @@ FEWEST_GROUPS = 64  # of the smaller set, where it has as many rows
 
 @dataclass(frozen=True)
 class PermutationGroups:
-    """How rows are put together for a permutation.
+    """A grouping of rows for permutations.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class PermutationGroups:
 
     @classmethod
     def of(cls, n: int, m: int) -> PermutationGroups:
-        """As many groups as are allowed, with enough of the smaller set among them.
+        """Form as many groups as allowed, with enough of the smaller set among them.
 
         Examples
         --------
@@ -49,7 +49,7 @@ class PermutationGroups:
         return cls(rows, (few, many) if n <= m else (many, few))
 
     def labels(self, n: int, m: int) -> NDArray[np.int64]:
-        """The group of every row: those of the reference, of the generated set, then what stays."""
+        """The group of every row: the reference's, the generated set's, then rows that stay."""
         one, other = self.moved
         groups = np.arange(n) // self.rows, np.arange(m) // self.rows
         return np.concatenate(

@@ -1,4 +1,4 @@
-"""The odds of every sample to be of the reference, in the order in which a classifier puts them.
+"""The odds of every sample to be of the reference, as a classifier orders them.
 
 The least cost of its errors over all thresholds, α(λ) = min over A of λ·P(not A) + Q(A) with A what
 lies above a threshold, is that of the likelihood ratio p/q of the odds themselves, made to rise
@@ -22,7 +22,7 @@ from calipers.numeric.arrays import Flags, Floats, Vector
 
 @dataclass(frozen=True, eq=False)
 class SampleOdds:
-    """The odds of every sample of both sets to be of the reference, in any scale.
+    """The odds of every sample of both sets to be of the reference, in any monotone scale.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class SampleOdds:
 
     @lazily
     def ratios(self) -> LikelihoodRatios:
-        """log p/q of the odds themselves, where p/q is made to rise with the odds.
+        """log p/q from the odds, made monotone in the odds.
 
         Over the generated samples E[min(1, λ·p/q)] is the least cost over all thresholds.
         """
@@ -79,18 +79,18 @@ class SampleOdds:
 
     @property
     def raw(self) -> SampleOdds:
-        """The estimate itself: there is no smoothing to take back."""
+        """The estimate itself, since it has no smoothing to remove."""
         return self
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Precision and recall at the ends of the curve, in [0, 1]; NaN where none is known."""
+        """Precision and recall at the ends of the curve, in [0, 1]; NaN where unknown."""
         if self.supported is None or self.covered is None:
             return np.nan, np.nan
         return float(self.supported.mean()), float(self.covered.mean())
 
     def without(self, side: str, left_out: Flags) -> SampleOdds:
-        """The same without some samples of one side, judged by the same classifiers."""
+        """Return the odds without some samples of one side, by the same classifiers."""
         logs, near = f"log_{side}", {"reference": "covered", "generated": "supported"}[side]
         known = getattr(self, near)
         return replace(

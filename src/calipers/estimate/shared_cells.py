@@ -1,4 +1,4 @@
-"""One space and one set of cells for a reference and several generated sets.
+"""One space and one set of cells shared by a reference and several generated sets.
 
 By default each pair of sets has its own projection and its own cells, so that adding a system
 never changes another's score. Shared ones make the systems of a run strictly comparable with one
@@ -50,7 +50,7 @@ def shared_space(
     pca: float | None = 0.9,
     threads: int | None = None,
 ) -> SharedSpace:
-    """Bring a reference and all systems of a run into one space.
+    """Project a reference and all systems of a run into one space.
 
     As :func:`calipers.estimate.axes.preprocess` does for a pair, but the principal axes are
     those of a distribution that is one half the reference and one half the systems in equal
@@ -90,7 +90,7 @@ def shared_quantise(
     blocks: tuple[Blocks, Sequence[Blocks]] | None = None,
     threads: int | None = None,
 ) -> tuple[Quantisation, ...]:
-    """Cluster a reference and all systems of a run once, and count every pair over the same cells.
+    """Cluster a reference and all systems of a run once, and count each pair over the same cells.
 
     k-means as in :func:`calipers.estimate.quantise.quantise`, in which every row counts what its
     set's weight divided by its set's size makes: in the means, in the inertia and in the chance of

@@ -1,4 +1,4 @@
-"""Optimal transport between weighted points: exact, entropic, and the barycentres of histograms.
+"""Optimal transport between weighted points: exact, entropic, and barycentres of histograms.
 
 :func:`transport_plan` moves unequal masses by POT's network simplex, and checks its cost against
 the dual problem. :func:`assign` pairs the rows of one set with those of another. An auction comes
@@ -39,11 +39,11 @@ NOTHING = 1e-12  # of the median cost: a gap that is none
 
 
 class NoPlanError(CalipersError):
-    """A transport problem without a trustworthy solution; its text is the reason of the NaN."""
+    """A transport problem without a reliable solution; its text is the reason of the NaN."""
 
 
 def transport_plan(p: Floats, q: Floats, costs: Floats) -> Floats:
-    """Return the plan that moves the masses `p` onto `q` at the least cost.
+    """Return the plan of least cost that moves the masses `p` onto `q`.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ BIDS = 60  # for each row: with far outliers prices climb slowly, and the exact 
 
 
 def assign(costs: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Pair every row with a column of its own at the least total cost.
+    """Match every row with a column of its own at the least total cost.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ RIDGE = 1e-13
 
 @dataclass(frozen=True)
 class Entropic:
-    """What an entropic plan costs.
+    """Costs of an entropic plan.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class Entropic:
 
 
 def entropic(p: Floats, q: Floats, costs: Floats, *, regularisation: float) -> Entropic:
-    """Move the masses `p` onto `q` by the plan that is best with entropic regularisation.
+    """Compute the optimal plan from `p` to `q` with entropic regularisation.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def _newton(plan: Floats, rows: Floats, q: Floats, missing: Floats) -> Floats:
 
 
 def soft_least(values: Floats, log_weights: Floats | None, epsilon: float) -> Floats:
-    """−ε·log Σ exp(log w − v/ε) along the rows: the least value, softened by ε."""
+    """Return −ε·log Σ exp(log w − v/ε) along the rows, a soft minimum."""
     exponent = values / -epsilon
     if log_weights is not None:
         exponent += log_weights
@@ -350,7 +350,7 @@ PROJECTIONS = 2_000
 def barycentre(
     p: Floats, q: Floats, costs: Floats, *, weight: float, regularisation: float
 ) -> tuple[float, float]:
-    """Find the entropic barycentre R of two histograms on the same cells, and what it costs.
+    """Compute the entropic barycentre R of two histograms on the same cells, and its costs.
 
     R minimises λ·W(p, R) + (1 − λ)·W(q, R) with W(a, R) = min ⟨π, C⟩ + ε·Σ π·(log π − 1): iterative
     Bregman projections (Benamou et al., SIAM J. Sci. Comput. 2015, section 3.2) on logarithms, as
@@ -436,7 +436,7 @@ ROWS = 32
 def exact_barycentre(
     p: Floats, q: Floats, costs: Floats, *, weight: float, threads: int | None = None
 ) -> tuple[Floats, float, float]:
-    """Find a barycentre of two histograms on the same cells, and what reaching it costs.
+    """Compute a barycentre of two histograms on the same cells, and its costs.
 
     Parameters
     ----------

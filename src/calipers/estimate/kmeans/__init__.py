@@ -1,1 +1,1 @@
-"""K-means by exact Lloyd steps that measure few distances."""
+"""K-means by exact Lloyd iterations that compute few distances."""

@@ -1,4 +1,4 @@
-"""The centres of a round of k-means: their layout, and how far they moved."""
+"""The centres of one iteration of k-means: their layout, and how far they moved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from calipers.numeric.panels import PANEL
 
 
 class Centres(NamedTuple):
-    """The centres of one round, and how far they have moved since the first.
+    """The centres of one iteration, and how far they have moved since the first.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Centres(NamedTuple):
 
 
 def place_centres(values: Floats32, before: Centres | None, count: int) -> Centres:
-    """Lay out centres, ``(count, depth)`` float32, and add up how far they moved."""
+    """Lay out centres, ``(count, depth)`` float32, and accumulate how far they moved."""
     places = filled(count, PANEL)
     groups = filled(places // VECTOR_LENGTH, VECTOR_LENGTH)
     laid = Centres(
@@ -64,7 +64,7 @@ def place_centres(values: Floats32, before: Centres | None, count: int) -> Centr
 
 
 def unmoved(centres: Centres) -> Centres:
-    """Take centres as if they had always been there: distances to them were measured anew."""
+    """Reset the movement of centres after distances to them were computed anew."""
     return centres._replace(drift=np.zeros_like(centres.drift))
 
 

@@ -1,4 +1,4 @@
-"""The kernels of k-means (``native/kmeans.c``), and the layout of the rows that they run over.
+"""Kernels of k-means (``native/kmeans.c``), and the layout of the rows that they take.
 
 Rows are centred, scaled, and filled with zeros to whole vectors and panels. A row finds its centre
 either from the products with all centres, or from single distances to those few whose lower bounds
@@ -63,19 +63,19 @@ class ClusterRows:
 
     @lazily
     def products(self) -> Floats32:
-        """The product of each row with each; shape ``(n, n)``."""
+        """The inner products of all rows; shape ``(n, n)``."""
         rows = self.rows[: self.n]
         return rows @ rows.T
 
     @lazily
     def spread(self) -> float:
-        """Variance of a column, averaged over the columns."""
+        """Variance of the columns, averaged over columns."""
         squared = self.weights @ self.low[: self.n] / (0.5 * (1 - slack(self.rows.shape[1])))
         mean = self.weights.astype(np.float32) @ self.rows[: self.n] / self.n
         return float(squared / self.n - mean @ mean) / len(self.centre)
 
     def part(self, span: Span) -> ClusterRows:
-        """A range of the rows, which starts at a multiple of 48; sums keep their unit."""
+        """Return a range of the rows that starts at a multiple of 48; sums keep their unit."""
         places = slice(span[0], filled(span[1], PANEL))
         weights = self.weights[slice(*span)]
         rows, low = self.rows[places], self.low[places]
@@ -85,7 +85,7 @@ class ClusterRows:
 def lay_out(
     sets: Sequence[Points], workers: Workers, weights: Sequence[float] | None = None
 ) -> ClusterRows:
-    """Centre and scale sets of rows, and lay them out one after the other.
+    """Centre and scale sets of rows, and concatenate them.
 
     `weights` are what each row of each set counts (default: 1).
     """
@@ -116,7 +116,7 @@ def lay_out(
 
 
 def filled(count: int, whole: int) -> int:
-    """The next multiple of a whole from a count on."""
+    """Return the smallest multiple of a whole that is not below a count."""
     return -(-count // whole) * whole
 
 
@@ -132,7 +132,7 @@ _lay_rows = native.kernel(
 
 
 class Assignments(NamedTuple):
-    """What is known of each row.
+    """The assignment of each row, with bounds on its distances.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ def assign(
     centres: Centres,
     few: float,
 ) -> None:
-    """Bring the rows of a span to their nearest centres.
+    """Assign the rows of a span to their nearest centres.
 
     Where bounds are kept, and no more than the share `few` of all pairs must be looked at, these
     alone are; else all products are taken.
@@ -208,7 +208,7 @@ def measure_own(
     squares: NDArray[np.float64],
     span: Span,
 ) -> None:
-    """Set the squared distances of the rows of a span to the centres that they have."""
+    """Compute the squared distances of the rows of a span to their present centres."""
     _check_span(span, min(len(labels), len(rows)))
     _measure_own(rows, labels, values, squares, *span)
 
@@ -231,7 +231,7 @@ def settle_listed(
     assigned: Assignments,
     centres: Centres,
 ) -> None:
-    """Settle in float64 which of the listed centres is the nearest of its row.
+    """Decide in float64 which of the listed centres is nearest to its row.
 
     `pairs` are rows and centres, of which those of the span count. Centres of a row come in their
     order, so that the first of equally near ones is taken.
@@ -263,7 +263,7 @@ def shift_sums(
     mass: NDArray[np.int64],
     columns: Span,
 ) -> int:
-    """Bring the sums of the centres' rows up to date, in some columns.
+    """Update the sums of the centres' rows, in some columns.
 
     Sums and masses are whole multiples of ``1 / unit``, so no order of rows changes them; masses
     are kept with column 0. Returns how many rows have changed their centre since they were counted.
@@ -292,7 +292,7 @@ _shift_sums = native.kernel(
 def cluster_by_products(
     table: ClusterRows, first: NDArray[np.int64], *, rest: float, max_iterations: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int] | None:
-    """Run all rounds over few rows, by the products of these with each other.
+    """Run all iterations for few rows, by their inner products.
 
     To the last bit what :func:`assign` and :func:`shift_sums` come to, round by round.
 

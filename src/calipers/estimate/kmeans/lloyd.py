@@ -1,4 +1,4 @@
-"""K-means by Lloyd's algorithm, with a lower bound for every row and centre that spares most work.
+"""K-means by Lloyd's algorithm, with lower bounds for rows and centres that spare most distances.
 
 When a centre moves by δ, its distance to a row shrinks by at most δ. Keeping that bound for every
 pair (Elkan, ICML 2003), an iteration has to look only at pairs whose bound has fallen below the
@@ -54,7 +54,7 @@ PIECE = 2**20  # pairs, or numbers to add up, that are worth a thread's while
 def k_means(
     table: ClusterRows, centres: int, *, seed: int, max_iterations: int, workers: Workers
 ) -> Clustering:
-    """Cluster rows from random ones of them as the first centres.
+    """Cluster rows, starting from random rows as centres.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def k_means(
 
 
 def cell_means(table: ClusterRows, labels: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The mean of the rows of every cell, as given before they were laid out; ``(cells, d)``."""
+    """Return the mean of the rows of every cell, in the original coordinates; ``(cells, d)``."""
     sums, d = Sums.empty(int(labels.max()) + 1, table.rows.shape[1]), len(table.centre)
     add_rows(table, labels, sums, np.full(table.n, -1, np.int32), (0, d))
     means = sums.means(np.arange(len(sums.mass)))[:, :d]
@@ -95,7 +95,7 @@ def add_rows(
     counted: NDArray[np.int32],
     columns: Span,
 ) -> int:
-    """Bring sums from the labels that are in them to others; return how many rows differ."""
+    """Update sums from old labels to new ones; return the number of rows that differ."""
     both, shares = (counted, labels), (table.weights, table.unit)
     return shift_sums(table.rows, *both, *shares, sums.rows, sums.mass, columns)
 
@@ -110,7 +110,7 @@ def _draw(table: ClusterRows, centres: int, seed: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class LocalRounds:
-    """K-means on threads of this process, with all bounds for which there is room."""
+    """K-means on threads of this process, with as many bounds as memory allows."""
 
     workers: Workers
 
@@ -124,7 +124,7 @@ class LocalRounds:
 
 
 class LocalSteps:
-    """Rows at their centres, in this process, with sums that follow them.
+    """Assignments of rows in this process, with sums that follow them.
 
     Parameters
     ----------
@@ -163,11 +163,11 @@ class LocalSteps:
         return self.found.own
 
     def start_from(self, labels: NDArray[np.int32], distances: NDArray[np.float64]) -> None:
-        """Give every row the centre that it had after the round before, and its distance then."""
+        """Start every row from its centre after the iteration before, and its distance then."""
         self.found.labels[:], self.found.own[:] = labels, distances
 
     def assign(self, at: Round) -> None:
-        """Bring every row to its nearest centre.
+        """Assign every row to its nearest centre.
 
         Without bounds, a row that is no farther from its own centre than it was can only be nearer
         to a centre that moved; the others look at all centres.
@@ -208,7 +208,7 @@ class LocalSteps:
     def bring(
         self, rows: Floats32, low: Floats32, assignments: Assignments, centres: Centres
     ) -> None:
-        """Bring rows to the nearest of some centres, in place.
+        """Assign rows to the nearest of some centres, in place.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class LocalSteps:
         self._for_all(work, table.n, table.rows.shape[1])
 
     def sum_up(self) -> Sums:
-        """Bring the sums up to date."""
+        """Update the sums."""
         table, depth = self._table, self._table.rows.shape[1]
 
         def work(part: Span) -> int:

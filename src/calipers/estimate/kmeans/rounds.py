@@ -1,4 +1,4 @@
-"""Lloyd's rounds, wherever rows are brought to their centres.
+"""Lloyd's iterations, on any engine that assigns rows to centres.
 
 A round is a pure function of the rows, the centres and the labels before it: a row changes its
 centre only where the float64 distance is strictly smaller, and among equal new centres it takes the
@@ -28,7 +28,7 @@ TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Clustering:
-    """Where k-means came to rest.
+    """The result of k-means.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Clustering:
 
 @dataclass
 class Sums:
-    """What the rows of every centre add up to, in whole multiples of a table's ``1 / unit``.
+    """Sums of the rows of every centre, in whole multiples of a table's ``1 / unit``.
 
     Attributes
     ----------
@@ -65,18 +65,18 @@ class Sums:
 
     @classmethod
     def empty(cls, centres: int, depth: int) -> Sums:
-        """Nothing added yet."""
+        """Return sums of zero."""
         return cls(np.zeros((centres, depth), np.int64), np.zeros(centres, np.int64))
 
     def means(self, where: NDArray[np.intp]) -> NDArray[np.float64]:
-        """The means of the rows of some centres."""
+        """Return the means of the rows of some centres."""
         means: NDArray[np.float64] = self.rows[where] / self.mass[where, None]
         return means
 
 
 @dataclass(frozen=True)
 class Round:
-    """The centres that rows are brought to.
+    """The centres of one iteration.
 
     Attributes
     ----------
@@ -97,43 +97,43 @@ class Round:
 
     @classmethod
     def first(cls, values: Floats32) -> Round:
-        """The round that brings rows to the first centres, shape ``(count, depth)``."""
+        """Make the iteration with the first centres, shape ``(count, depth)``."""
         return cls(0, place_centres(values, None, len(values)), len(values), np.inf)
 
     def following(self, values: Floats32) -> Round:
-        """The round that brings rows to the centres that came out of this one."""
+        """Make the iteration after this one, from the new centres."""
         centres = place_centres(values, self.centres, self.count)
         return Round(self.number + 1, centres, self.count, float(centres.drift @ centres.drift))
 
 
 class Steps(Protocol):
-    """What brings the rows of one run to their centres, round by round."""
+    """Protocol of the engines that assign the rows of one run to centres."""
 
     @property
     def labels(self) -> NDArray[np.int32]:
-        """Centre of every row after the last round, shape ``(n,)``."""
+        """Centre of every row after the last iteration, shape ``(n,)``."""
         ...
 
     @property
     def own(self) -> NDArray[np.float64]:
-        """Squared distance of every row to it, shape ``(n,)``."""
+        """Squared distance of every row to its centre, shape ``(n,)``."""
         ...
 
     def assign(self, at: Round) -> None:
-        """Bring every row to its nearest centre."""
+        """Assign every row to its nearest centre."""
         ...
 
     def sum_up(self) -> Sums:
-        """Return the sums after the last round, of at least as many centres as there are."""
+        """Return the sums after the last iteration, for at least as many centres as there are."""
         ...
 
 
 class Rounds(Protocol):
-    """What runs k-means from its first centres to the end."""
+    """Protocol of the engines that run k-means from its first centres to the end."""
 
     @property
     def few_pairs(self) -> int:
-        """Pairs of rows and centres up to which it is not worth it."""
+        """Number of pairs of rows and centres up to which the engine does not pay."""
         ...
 
     def run(self, table: ClusterRows, first: Floats32, max_iterations: int) -> Clustering:
@@ -152,7 +152,7 @@ class Rounds(Protocol):
 
 
 def run_rounds(table: ClusterRows, steps: Steps, at: Round, max_iterations: int) -> Clustering:
-    """Go from round to round until no row changes its centre, or the centres are at rest."""
+    """Iterate until no row changes its centre, or the centres stop moving."""
     while True:
         steps.assign(at)
         if at.moved <= at_rest(table):
@@ -165,17 +165,17 @@ def run_rounds(table: ClusterRows, steps: Steps, at: Round, max_iterations: int)
 
 
 def at_rest(table: ClusterRows) -> float:
-    """How far centres may move, squared and summed, that are at rest."""
+    """Return the sum of squared movements below which centres count as unmoved."""
     return TOLERANCE * table.spread
 
 
 def inertia_of(own: NDArray[np.float64], table: ClusterRows) -> float:
-    """Add up the squared distances of rows to their centres, each times its weight."""
+    """Sum the squared distances of rows to their centres, times the weights."""
     return float((own * table.weights).sum())
 
 
 def next_centres(table: ClusterRows, steps: Steps, sums: Sums, at: Round) -> Floats32:
-    """Means of the centres' rows; centres without rows move to the rows farthest from their own."""
+    """Compute the means of the centres' rows; empty centres move to the farthest rows."""
     moved = at.centres.values[: at.count].copy()
     occupied = sums.mass[: at.count] > 0
     moved[occupied] = sums.means(np.flatnonzero(occupied))
@@ -192,7 +192,7 @@ _chosen: ContextVar[Rounds | None] = ContextVar("rounds", default=None)
 
 
 def chosen_rounds(pairs: int) -> Rounds | None:
-    """What :func:`rounds_on` chose where this is called, for so many pairs of rows and centres.
+    """Return the engine that :func:`rounds_on` set, for a number of pairs of rows and centres.
 
     None for the threads of this process.
     """
@@ -202,7 +202,7 @@ def chosen_rounds(pairs: int) -> Rounds | None:
 
 @contextmanager
 def rounds_on(rounds: Rounds | None) -> Iterator[None]:
-    """Have k-means run somewhere else within; None changes nothing."""
+    """Run k-means on an engine within a context; None for this process."""
     if rounds is None:
         yield
         return

@@ -1,1 +1,1 @@
-"""Nearest neighbours, the balls they span, and who lies in whose, exact."""
+"""Exact nearest neighbours, the balls that they span, and which rows lie in which balls."""

@@ -1,4 +1,4 @@
-"""Who lies in whose balls: one pass over the pairs of two sets, tile by tile.
+"""Counts of rows in balls: one pass over the pairs of two sets, tile by tile.
 
 Every tile gives all products of its rows, and then looks at the few pairs that may matter, each
 for all counts at once: balls of every k, replicates without a block or within a half, capped and
@@ -27,7 +27,7 @@ from calipers.numeric.tiles import Span
 
 
 class CommonBalls(NamedTuple):
-    """What a tile needs for balls of one radius.
+    """The part of a tile for balls of one common radius.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class CommonBalls(NamedTuple):
 
     @classmethod
     def of(cls, owners: BallSide, others: BallSide, rows: Span, columns: Span) -> CommonBalls:
-        """Start with nothing missed."""
+        """Start with no misses."""
         radii = owners.spread, others.spread
         active = bool(np.isfinite(radii).all())
         half_scale = owners.points.half_scale
@@ -89,7 +89,7 @@ def _inverse(squared: float, half_scale: float) -> np.float32:
 
 
 class TileBalls(NamedTuple):
-    """What settles a pair of some rows: their balls, and when its bound leaves anything open.
+    """The balls of some rows, and bounds that leave pairs to be decided exactly.
 
     Attributes
     ----------
@@ -113,14 +113,14 @@ class TileBalls(NamedTuple):
 
     @classmethod
     def of(cls, side: BallSide, span: Span) -> TileBalls:
-        """Those of some of the rows of a side."""
+        """Take the balls of some rows of a side."""
         radii = side.radii.rows(*span)
         marks = side.nearest.squared[span[0] : span[1]]
         return cls(radii, marks, side.median, side.points.limits(radii.largest), span[0])
 
 
 class BallCounts(NamedTuple):
-    """What the balls of one set (the owners) and the rows of the other (the guests) have in common.
+    """Counts of the rows of one set (the guests) in the balls of the other (the owners).
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class BallCounts(NamedTuple):
     def empty(
         cls, owners: int, guests: int, sizes: tuple[int, int, int], nearest: int
     ) -> BallCounts:
-        """No pair seen yet; sizes are those of radii, with room for so many nearest owners."""
+        """Return zero counts, sized by the radii, with room for so many nearest owners."""
         k_max, blocks, halvings = sizes
         return cls(
             scratch((owners, k_max), np.int32),
@@ -192,7 +192,7 @@ class BallCounts(NamedTuple):
         return Candidates(self.bound, self.which)
 
     def add(self, part: BallCounts, owners: slice, guests: slice) -> None:
-        """Take in what a tile found, in place."""
+        """Merge the counts of a tile, in place."""
         for name in ("held", "held_without", "held_from", "held_halves"):
             getattr(self, name)[owners] += getattr(part, name)
         for name in ("inside", "inside_without", "inside_halves", "capped"):
@@ -213,7 +213,7 @@ def count_tile(
     *,
     closed: bool,
 ) -> tuple[BallCounts, BallCounts]:
-    """Look at one tile: the reference's balls with generated guests, and the other way round.
+    """Count one tile: generated guests in the reference's balls, and the other way round.
 
     A pure function of its rows: `known` only spares it pairs that cannot matter, and what tiles
     find can be taken in in any order. Spans start at a multiple of 48.
@@ -254,7 +254,7 @@ def count_tile(
 
 
 def exact_ratio(owners: BallSide, guests: BallSide, counts: BallCounts) -> Floats:
-    """Settle the largest ratio of every guest on the numbers as given."""
+    """Compute the largest ratio of every guest exactly, from the original rows."""
     ratio = np.zeros(len(counts.ratio))
     exact_ratios(
         owners.points.points, guests.points.points, owners.radii.smaller, counts.deepest, ratio

@@ -1,4 +1,4 @@
-"""The balls of a set, as what the pass over the pairs compares distances with."""
+"""The k-NN balls of a set, in the form that the pass over the pairs compares."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_FACTOR = 1e6
 
 @dataclass(frozen=True)
 class Supports:
-    """Further supports that the same pass measures; None leaves one out.
+    """Further supports measured in the same pass; None leaves one out.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Supports:
 
     @property
     def k_max(self) -> int:
-        """The largest k that they need; 0 where they need none."""
+        """The largest k that they need; 0 if they need none."""
         return max(self.capped or 0, self.smaller or 0, self.spread[0] if self.spread else 0)
 
 
@@ -84,11 +84,11 @@ class Radii(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """How many k, blocks and halvings there are."""
+        """Numbers of k, blocks and halvings."""
         return self.squared.shape[1], self.without.shape[1], self.halves.shape[1]
 
     def rows(self, start: int, stop: int) -> Radii:
-        """The radii of some of the rows."""
+        """Return the radii of some rows."""
         return Radii(
             self.squared[start:stop],
             self.without[start:stop],
@@ -103,7 +103,7 @@ class Radii(NamedTuple):
 
 @dataclass(frozen=True)
 class BallSide:
-    """One of the two sets of a pass: its rows, its nearest neighbours, its balls.
+    """One of the two sets of a pass: its rows, nearest neighbours and balls.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class BallSide:
 def radii_of(
     nearest: Nearest, *, k: int, k_max: int, blocks: Blocks, supports: Supports
 ) -> tuple[Radii, int]:
-    """Read the radii off the nearest neighbours of a set.
+    """Read the radii from the nearest neighbours of a set.
 
     Also returns how many radii without a block, or within a half, are too small, since too few
     neighbours are known.
@@ -162,7 +162,7 @@ def radii_of(
 
 
 def common_radius(nearest: Nearest, supports: Supports, distance: Distance) -> float:
-    """The squared radius of the balls that all have the same one, NaN where none is asked for."""
+    """Return the squared common radius of all balls, NaN where none is requested."""
     if supports.spread is None:
         return np.nan
     k, factor = supports.spread
@@ -171,12 +171,12 @@ def common_radius(nearest: Nearest, supports: Supports, distance: Distance) -> f
 
 
 def as_distance(squared: Floats, distance: Distance) -> Floats:
-    """Turn squared distances of rows into the distance that was asked for."""
+    """Convert squared distances of rows into the requested distance."""
     return squared / 2 if distance == "cosine" else np.sqrt(squared)
 
 
 def capped_own(side: BallSide, *, closed: bool) -> Ints:
-    """In how many of its own set's capped balls every row lies, its own left out, ``(n,)``."""
+    """Count the capped balls of its own set that every row lies in, excluding its own, ``(n,)``."""
     counts = np.zeros(len(side.radii.capped), np.int32)
     count_own(
         side.nearest.squared,
@@ -190,7 +190,7 @@ def capped_own(side: BallSide, *, closed: bool) -> Ints:
 
 
 def check_supports(supports: Supports) -> None:
-    """Refuse further supports that make no sense."""
+    """Refuse invalid further supports."""
     k, factor = supports.spread or (1, 1.0)
     named = (("capped", supports.capped), ("smaller", supports.smaller), ("spread", k))
     for name, number in named:
@@ -199,14 +199,14 @@ def check_supports(supports: Supports) -> None:
 
 
 def check_factor(name: str, factor: Any) -> None:
-    """Refuse what cannot widen a radius."""
+    """Refuse an invalid factor of a radius."""
     real = isinstance(factor, int | float | np.floating) and not isinstance(factor, bool)
     if not (real and 0 < factor <= LARGEST_FACTOR):
         raise InputError(f"{name} must be above 0 and at most {LARGEST_FACTOR:g}; found {factor!r}")
 
 
 def median_radius(squared: Floats, k: int | None) -> float:
-    """The square of the median k-th radius; exact where it is one of the radii."""
+    """Return the square of the median k-th radius; exact where it is one of the radii."""
     if k is None:
         return np.nan
     column = np.sort(squared[:, k - 1])

@@ -1,4 +1,4 @@
-"""All pairs of a few rows and a whole set that may lie within given distances, by no index."""
+"""All pairs of a few rows and a whole set within given distances, without an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The neighbour estimates from distances alone, for things that are not vectors.
+"""Neighbour estimates from distances alone, for objects that are not vectors.
 
 Whatever can tell the distances of two sets, such as strings under a kernel, gives them in tiles: a
 block of rows of the union of both sets against another block. Two passes, each set within itself
@@ -36,7 +36,7 @@ SMALLEST, LARGEST = 32, 512  # rows of a tile
 
 
 class DistanceProvider(Protocol):
-    """Anything that tells the distances of all rows of two sets.
+    """Protocol for the distances between all rows of two sets.
 
     Rows are numbered through both sets: 0 to n - 1 are the reference, n to n + m - 1 the generated
     rows. The distance of a pair must not depend on the tile that asks for it, nor on which of the
@@ -45,16 +45,16 @@ class DistanceProvider(Protocol):
 
     @property
     def name(self) -> str:
-        """What the distance is called in signatures; pins all that changes one."""
+        """Name of the distance in signatures, with everything that changes a distance."""
         ...
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """The number of reference and of generated rows, n and m."""
+        """Numbers of reference and generated rows, n and m."""
         ...
 
     def tile(self, rows: Span, columns: Span) -> Floats:
-        """Distances of consecutive rows to consecutive others, finite and at least 0.
+        """Return distances of consecutive rows to consecutive others, finite and at least 0.
 
         Parameters
         ----------
@@ -75,14 +75,14 @@ Take = Callable[[Floats, Span, Span], None]
 def within(
     provider: DistanceProvider, span: Span, take: Take, *, threads: int | None = None
 ) -> None:
-    """Show the tiles of some rows against themselves, each pair once, in a fixed order."""
+    """Process the tiles of some rows against themselves, each pair once, in a fixed order."""
     rows = _cut(span, span, threads)[0]
     for tile, (left, right) in _tiles(provider, triangle(rows), threads):
         take(tile, left, right)
 
 
 def across(provider: DistanceProvider, take: Take, *, threads: int | None = None) -> None:
-    """Show the tiles of the reference against the generated rows, in a fixed order."""
+    """Process the tiles of the reference against the generated rows, in a fixed order."""
     n, m = provider.sizes
     rows, columns = _cut((0, n), (n, n + m), threads)
     for tile, (left, right) in _tiles(provider, rectangle(rows, columns), threads):
@@ -130,7 +130,7 @@ def _checked(tile: Floats, rows: Span, columns: Span) -> Floats:
 
 @dataclass(frozen=True)
 class NearestSoFar:
-    """The k nearest others of every row so far, closest first, equal ones by index.
+    """The k nearest others of every row seen so far, closest first, ties by index.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class NearestSoFar:
 
     @classmethod
     def empty(cls, rows: int, k: int, n: int) -> NearestSoFar:
-        """Nothing seen yet."""
+        """Return an empty state."""
         return cls(
             np.full((rows, k), np.inf),
             np.full((rows, k), -1, np.int64),
@@ -161,7 +161,7 @@ class NearestSoFar:
         )
 
     def take(self, tile: Floats, rows: Span, columns: Span) -> None:
-        """Take in a tile, for its rows and for its columns; no row is its own neighbour."""
+        """Merge a tile, for its rows and columns; no row is its own neighbour."""
         if self.distance.shape[1] == 0:
             return
         known = self.distance, self.index, self.beyond, self.n
@@ -171,14 +171,14 @@ class NearestSoFar:
 
     @property
     def by_set(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many rows of either set lie within the k-th distance, its rim included."""
+        """Count the rows of either set within the k-th distance, inclusive."""
         first = (self.index < self.n).sum(axis=1) + self.beyond[:, 0]
         return first, (self.index >= self.n).sum(axis=1) + self.beyond[:, 1]
 
 
 @dataclass(frozen=True)
 class Members:
-    """Who of the other set lies in the balls of every row of the union, by the smallest such k.
+    """The other set's rows in the balls of every row of the union, by the smallest such k.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Members:
 
     @classmethod
     def empty(cls, radii: Floats, *, closed: bool) -> Members:
-        """Nobody seen yet."""
+        """Return an empty state."""
         return cls(
             np.ascontiguousarray(radii),
             closed,
@@ -208,7 +208,7 @@ class Members:
         )
 
     def take(self, tile: Floats, rows: Span, columns: Span) -> None:
-        """Take in a tile of one set against the other, for its rows and for its columns."""
+        """Merge a tile of one set against the other, for its rows and columns."""
         if self.radii.shape[1]:
             count_members(
                 tile, rows[0], columns[0], self.radii, self.closed, self.held, self.inside
@@ -223,7 +223,7 @@ def neighbourhoods_from(
     ties: Ties = "closed",
     threads: int | None = None,
 ) -> Neighbourhoods:
-    """Find out who lies in whose k-NN balls from distances alone, without an n by n matrix.
+    """Count which samples lie in which k-NN balls from distances alone, tile by tile.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def neighbourhoods_from(
 def knn_ratios_from(
     provider: DistanceProvider, *, k: int = PAPER_K, threads: int | None = None
 ) -> LikelihoodRatios:
-    """Estimate p/q at every sample from how its nearest others divide, from distances alone.
+    """Estimate p/q at every sample from its nearest neighbours, by distances alone.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def knn_ratios_from(
 
 @dataclass(frozen=True)
 class DistancePasses:
-    """What two passes over the distances of two sets found.
+    """The results of two passes over the distances of two sets.
 
     Attributes
     ----------
@@ -365,7 +365,7 @@ def pass_over(
     ties: Ties = "closed",
     threads: int | None = None,
 ) -> DistancePasses:
-    """Make the two passes that both estimates are read from; 0 leaves one of them out.
+    """Make the two passes behind both estimates; 0 leaves one of them out.
 
     Parameters
     ----------

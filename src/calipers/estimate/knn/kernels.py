@@ -1,4 +1,4 @@
-"""The compiled loops of the neighbour engine, ``native/knn.c``, as what they take.
+"""The compiled kernels of the neighbour engine, ``native/knn.c``, with typed arguments.
 
 The nearest rows, the balls, and who lies in them. Distances come from the float32 products of
 panels first; pairs that these bounds leave open are settled in float64.
@@ -214,7 +214,7 @@ count_members = native.kernel(
 def count_listed(
     points: Sides, rows: Longs, columns: Longs, balls: Any, counts: Any, k: int, closed: bool
 ) -> None:
-    """Enter pairs that are listed, the place of one row of either side for each, exactly.
+    """Count listed pairs of rows exactly.
 
     Each pair is to be listed once; it counts for the balls of both.
     """
@@ -225,6 +225,6 @@ def count_listed(
 def enter_close(
     points: Sides, rows: Longs, columns: Longs, balls: Any, spreads: Floats, counts: Any
 ) -> None:
-    """Enter listed pairs whose products cancel into depths and misses, from exact distances."""
+    """Count listed pairs whose products cancel, from exact distances."""
     rows, columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
     enter_close_pairs(*points, rows, columns, *balls, spreads, *counts)

@@ -31,7 +31,7 @@ from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle, trian
 def search_again(
     rows: Sieve, others: Sieve, span: Span, still_open: Any, nearest: Any, *, same_set: bool
 ) -> None:
-    """Find the nearest others of the rows of a span that are open, in place.
+    """Find the nearest others of undecided rows of a span, in place.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ MORE = 4  # candidates beyond k, so that near-ties seldom leave a row open
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest rows of every row, closest first; equal ones by index.
+    """The nearest rows of every row, closest first, ties by index.
 
     Attributes
     ----------
@@ -102,16 +102,16 @@ class Candidates(NamedTuple):
 
     @classmethod
     def empty(cls, n: int, k: int) -> Candidates:
-        """Nothing seen yet, with room for the k nearest."""
+        """Return no candidates, with room for the k nearest."""
         return cls(filled((n, k + MORE), np.inf, np.float32), filled((n, k + MORE), -1, np.int64))
 
     @property
     def k(self) -> int:
-        """How many nearest rows they are for."""
+        """Number of nearest rows that they serve."""
         return int(self.bound.shape[1]) - MORE
 
     def merge(self, rows: Span, part: Candidates) -> None:
-        """Take in what a tile found for some of the rows, in place."""
+        """Merge the candidates of a tile for some rows, in place."""
         span = slice(*rows)
         merge_candidates(self.bound[span], self.which[span], part.bound, part.which)
 
@@ -247,7 +247,7 @@ def nearest_in_tile(
     within: tuple[Vector | None, Vector | None] = (None, None),
     same_set: bool,
 ) -> tuple[Candidates, Candidates]:
-    """Candidates across one tile, for its rows and for its columns.
+    """Find the candidates across one tile, for its rows and columns.
 
     Only pairs that could enter the lists of `known` are looked at; any state of `known`, also an
     empty one, leads to the same nearest neighbours, and so do squared distances `within` which they

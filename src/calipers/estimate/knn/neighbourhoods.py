@@ -1,4 +1,4 @@
-"""Who lies in whose k-NN balls: what all support metrics are read from.
+"""Which samples lie in which k-NN balls: the basis of all support metrics.
 
 Three passes over the distances, each set within itself for the radii and one across for the counts,
 give exact counts for every k up to `k_max` in memory O(n + m).
@@ -54,7 +54,7 @@ HALVED = 12
 
 @dataclass(frozen=True)
 class Work:
-    """The choices of one call, and the three passes that follow from them."""
+    """The options of one call, and the three passes that follow from them."""
 
     k: int
     k_max: int
@@ -72,7 +72,7 @@ class Work:
         keep: bool = False,
         labels: NDArray[np.int64] | None = None,
     ) -> BallSide:
-        """Find the balls of one set; with `keep` its neighbours are kept, where a store is.
+        """Find the balls of one set; with `keep` its neighbours are stored if there is a store.
 
         `labels` are the strata of its rows, where those of one stratum are not neighbours.
         """
@@ -120,7 +120,7 @@ class Work:
     def count_across(
         self, reference: BallSide, generated: BallSide
     ) -> tuple[SettledCounts, SettledCounts]:
-        """Look at every pair of the two sets once."""
+        """Process every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         blocks = reference.radii.sizes[1]
         neighbours = self._nearest_across(n, blocks), self._nearest_across(m, blocks)
@@ -142,7 +142,7 @@ class Work:
 
 
 def spare_for_blocks(k: int, blocks: int) -> int:
-    """Neighbours to keep beyond k: as many as one block may hold of them, six deviations up."""
+    """Return the number of neighbours to keep beyond k, for blocks that may hold some of them."""
     share = k / blocks
     return max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
 
@@ -170,7 +170,7 @@ def _largest_k(
 
 
 def check_blocks(blocks: tuple[Blocks, Blocks], n: int, m: int) -> None:
-    """Refuse labels that the kernels would write beyond their arrays with."""
+    """Refuse labels with which kernels would write outside their arrays."""
     if blocks[0].count != blocks[1].count:
         raise InputError(
             "both sets must have equally many blocks; "
@@ -193,7 +193,7 @@ def check_blocks(blocks: tuple[Blocks, Blocks], n: int, m: int) -> None:
 
 
 def directions(reference: Points, generated: Points) -> tuple[Points, Points]:
-    """Rows of length one, whose squared distance is twice their cosine distance."""
+    """Normalise rows to length one, where the squared distance is twice the cosine distance."""
     for name, points in (("reference", reference), ("generated", generated)):
         zero = np.flatnonzero(~points.any(axis=1))
         if len(zero):
@@ -209,7 +209,7 @@ NO_SUPPORTS = Supports()
 
 @dataclass(frozen=True)
 class NeighbourReplicates:
-    """Counts for the chosen k with one block of rows left out, enough to score each replicate.
+    """Counts with one block of rows left out, for the chosen k.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class Balls(Brief):
 
 @dataclass(frozen=True)
 class Neighbourhoods(Brief):
-    """Who lies in whose k-NN balls, for all k up to k_max, from one pass over the distances.
+    """Which samples lie in which k-NN balls, for all k up to k_max, from one pass.
 
     Attributes
     ----------
@@ -372,7 +372,7 @@ class Neighbourhoods(Brief):
         )
 
     def half(self, halving: int, which: int, *, k: int) -> Neighbourhoods:
-        """Return the counts of a half of both sets by themselves, read from what was kept.
+        """Return the counts of halves of both sets, from neighbours that were kept.
 
         Only radii, how many rows each ball holds and in how many balls each row lies are known, for
         the chosen k (columns of smaller k repeat it).
@@ -409,7 +409,7 @@ def neighbourhoods(
     threads: int | None = None,
     block_size: int | None = None,
 ) -> Neighbourhoods:
-    """Find out which samples lie in whose k-NN balls, exactly and without an n by n matrix.
+    """Find exactly which samples lie in which k-NN balls, without an n by n matrix.
 
     Parameters
     ----------
@@ -481,7 +481,7 @@ def measure_neighbourhoods(
     threads: int | None = None,
     block_size: int | None = None,
 ) -> Neighbourhoods:
-    """Do what :func:`neighbourhoods` does, for rows that :func:`check_pair` has seen."""
+    """Compute :func:`neighbourhoods` for rows that :func:`check_pair` has checked."""
     check_whole("k", k, 1)
     check_supports(supports)
     check_whole("threads", 1 if threads is None else threads, 1)

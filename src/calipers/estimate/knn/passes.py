@@ -1,4 +1,4 @@
-"""The two passes over all pairs of rows behind every neighbourhood, wherever they run.
+"""The two passes over all pairs of rows behind every neighbourhood, on any engine.
 
 :class:`LocalPasses` runs them on the threads of this process. Whatever else runs them (a GPU, a
 cluster) gives the same neighbours and the same counts, and is chosen for a stretch of a program by
@@ -30,7 +30,7 @@ EXACT = "exact"
 
 @dataclass(frozen=True)
 class SettledCounts:
-    """Counts of the balls of one set, with the nearest owners and the deepest balls settled."""
+    """Counts of the balls of one set, with nearest owners and deepest balls decided."""
 
     counts: BallCounts
     nearest: Nearest
@@ -40,7 +40,7 @@ class SettledCounts:
     def of(
         cls, owners: BallSide, guests: BallSide, counts: BallCounts, pool: Workers
     ) -> SettledCounts:
-        """Settle the nearest owners and the deepest balls."""
+        """Decide the nearest owners and the deepest balls."""
         candidates = counts.candidates
         nearest = settle(
             candidates, guests.points, owners.points, candidates.k, pool, same_set=False
@@ -59,15 +59,15 @@ class SettledCounts:
 
 
 class Passes(Protocol):
-    """What finds the neighbours within a set, and counts who lies in whose balls."""
+    """Protocol of the engines that find neighbours within a set and count rows in balls."""
 
     @property
     def search(self) -> str:
-        """How neighbours are found, for signatures: all of them unless it says otherwise."""
+        """How neighbours are found, for signatures: exactly, unless it says otherwise."""
         return EXACT
 
     def prepared(self, reference: Sieve, generated: Sieve) -> Passes:
-        """Do once what all passes over two sets need; by default nothing."""
+        """Prepare two sets for all passes; by default nothing."""
         return self
 
     def nearest(self, points: Sieve, k: int) -> Nearest:
@@ -80,7 +80,7 @@ class Passes(Protocol):
     def count(
         self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
-        """Look at every pair of two sets once.
+        """Process every pair of two sets once.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class LocalPasses(Passes):
     def count(
         self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
-        """Look at every pair of two sets once."""
+        """Process every pair of two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         total = empty_counts(reference, generated, neighbours)
 
@@ -144,7 +144,7 @@ class LocalPasses(Passes):
 def empty_counts(
     reference: BallSide, generated: BallSide, neighbours: tuple[int, int]
 ) -> tuple[BallCounts, BallCounts]:
-    """Counts of both sets before any pair was seen; `neighbours` as for :meth:`Passes.count`."""
+    """Return zero counts of both sets; `neighbours` as for :meth:`Passes.count`."""
     n, m = len(reference.points.points), len(generated.points.points)
     sizes = reference.radii.sizes
     return (
@@ -156,7 +156,7 @@ def empty_counts(
 def settled_counts(
     reference: BallSide, generated: BallSide, total: tuple[BallCounts, BallCounts], pool: Workers
 ) -> tuple[SettledCounts, SettledCounts]:
-    """Settle what bounds left open, once all pairs were seen."""
+    """Decide the pairs that bounds left open, once all pairs were seen."""
     return (
         SettledCounts.of(reference, generated, total[0], pool),
         SettledCounts.of(generated, reference, total[1], pool),
@@ -167,13 +167,13 @@ _chosen: ContextVar[Passes | None] = ContextVar("passes", default=None)
 
 
 def chosen_passes() -> Passes | None:
-    """What :func:`passes_on` chose where this is called; None for this process."""
+    """Return the engine that :func:`passes_on` set; None for this process."""
     return _chosen.get()
 
 
 @contextmanager
 def passes_on(passes: Passes | None) -> Iterator[None]:
-    """Have all neighbourhoods that are measured within run somewhere else; None changes nothing."""
+    """Measure neighbourhoods on an engine within a context; None for this process."""
     if passes is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Likelihood ratios p/q at the samples from how their nearest neighbours divide.
+"""Likelihood ratios p/q at the samples from the two sets' shares of their nearest neighbours.
 
 Both sets are first taken to the leading principal axes of their union. At a generated sample, of
 the k nearest other samples of both sets a belong to the reference and b to the generated set:
@@ -59,7 +59,7 @@ def knn_ratios(
     dimensions: int | None = 10,
     threads: int | None = None,
 ) -> LikelihoodRatios:
-    """Estimate p/q at every sample from how its nearest neighbours divide between the two sets.
+    """Estimate p/q at every sample from the two sets' shares of its nearest neighbours.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def knn_ratios(
 def ratios_of_counts(
     near: Longs, far: Longs, n: int, *, k: int, **pins: object
 ) -> LikelihoodRatios:
-    """Divide the reference and the generated neighbours of every row, the first n the reference's.
+    """Divide the reference by the generated neighbours of every row, the first n the reference's.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows of one stratum are no neighbours of each other: none spans or lies in another's ball.
+"""Strata: rows of one stratum are no neighbours of each other, and count in none of its balls.
 
 Where both sets answer the same prompts, a generated row nearly always lies next to the reference's
 answer to its own prompt, whoever wrote it. With the prompts as strata only answers to other prompts
@@ -58,7 +58,7 @@ class Strata:
 
     @classmethod
     def of(cls, labels: tuple[ArrayLike, ArrayLike], n: int, m: int) -> Strata:
-        """Check the labels of both sets.
+        """Check the labels of both sets, and make the strata.
 
         Raises
         ------
@@ -78,12 +78,12 @@ class Strata:
 
     @property
     def largest(self) -> tuple[int, int]:
-        """Rows of the largest stratum of either set."""
+        """Number of rows of the largest stratum of either set."""
         return largest_stratum(self.reference), largest_stratum(self.generated)
 
 
 def of_others(nearest: Nearest, labels: Longs, k: int, owners: Longs | None = None) -> Nearest:
-    """Leave those of the own stratum out of nearest rows, and keep the k closest of the others.
+    """Remove rows of the same stratum from nearest rows, and keep the k closest others.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def without_mates(
     *,
     closed: bool,
 ) -> tuple[SettledCounts, SettledCounts]:
-    """Take the pairs of one stratum off the counts of all pairs."""
+    """Subtract pairs within strata from the counts of all pairs."""
     left, right = sides
     n, m = len(left.points.points), len(right.points.points)
     sizes = left.radii.sizes
@@ -125,7 +125,7 @@ def without_mates(
 
 
 def capped_without_mates(counts: Ints, side: BallSide, labels: Longs, *, closed: bool) -> Ints:
-    """Take rows of the own stratum off the counts of capped balls around the rows of a set.
+    """Remove rows of the same stratum from the counts of capped balls.
 
     They were counted only where ties went on beyond the neighbours that were kept, so that all rows
     of the set were looked at.
@@ -142,7 +142,7 @@ def capped_without_mates(counts: Ints, side: BallSide, labels: Longs, *, closed:
 
 
 def nearest_others(settled: SettledCounts, strata: tuple[Longs, Longs]) -> SettledCounts:
-    """Leave those of the own stratum out of the owners nearest to every guest.
+    """Remove owners of the same stratum from those nearest to every guest.
 
     `strata` are those of the owners and of the guests.
     """
@@ -154,7 +154,7 @@ def nearest_others(settled: SettledCounts, strata: tuple[Longs, Longs]) -> Settl
 
 
 def largest_stratum(labels: Longs) -> int:
-    """How many rows the largest stratum of a set has."""
+    """Return the number of rows in the largest stratum of a set."""
     return int(np.unique(labels, return_counts=True)[1].max(initial=1))
 
 
