@@ -1,4 +1,4 @@
-"""The few errors that Calipers raises, and the wording they share.
+"""The errors that Calipers raises, and the wording that they share.
 
 Every message names the file, row or parameter, the rule, and the value that was found.
 """
@@ -25,23 +25,23 @@ Python's own 1 would say that a gate failed.
 
 
 class CalipersError(Exception):
-    """Anything that a person can put right; the command line shows its text and exits with 2."""
+    """Base of all errors that a user can correct; the command line prints it and exits with 2."""
 
 
 class InputError(CalipersError, ValueError):
-    """What was given breaks a rule: a file, a row, an array or a parameter."""
+    """Invalid input: a file, a row, an array or a parameter that breaks a rule."""
 
 
 class MissingExtraError(CalipersError, ImportError):
-    """A feature needs an optional package that is not installed."""
+    """An optional package that a feature needs is not installed."""
 
 
 class MissingKernelsError(CalipersError, ImportError):
-    """The compiled kernels are missing, or this machine cannot run those that were asked for."""
+    """The compiled kernels are missing, or this machine cannot run the requested ones."""
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say which pip command brings it.
+    """Import an optional package, or raise an error with the pip command that installs it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
 
 
 def check_installed(module: str, *, extra: str, purpose: str) -> None:
-    """Say before the work that a package is missing, without importing it.
+    """Report that a package is missing, without importing it, before the work.
 
     Parameters are those of :func:`require`.
 
@@ -118,12 +118,12 @@ def _version(package: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says, or its kind where it says nothing."""
+    """Return the first line of an error's message, or its type where there is none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def check_unicode(name: str, text: str) -> None:
-    """Refuse a text that cannot be written down, such as one typed in another encoding."""
+    """Refuse a text that cannot be encoded, such as one typed in another encoding."""
     try:
         text.encode()
     except UnicodeEncodeError as problem:
@@ -132,13 +132,13 @@ def check_unicode(name: str, text: str) -> None:
 
 
 class UnknownKeyError(InputError, KeyError):
-    """A name by which nothing is found in a result."""
+    """A name that a result does not contain."""
 
     __str__ = Exception.__str__  # a KeyError would quote its message
 
 
 class UnknownOptionError(InputError, TypeError):
-    """A function was given a keyword that it does not have."""
+    """A keyword that a function does not have."""
 
 
 MOST_LISTED = 12
@@ -148,7 +148,7 @@ MOST_LISTED = 12
 def check_keywords(
     function: str, given: Iterable[str], known: Iterable[str], *, home: str = "calipers"
 ) -> None:
-    """Refuse keywords that a function does not have, with the nearest that it has.
+    """Refuse keywords that a function does not have, naming the nearest that it has.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def check_keywords(
 
 
 def checks_keywords(function: Callable[Keywords, Given]) -> Callable[Keywords, Given]:
-    """Let a public function suggest the keyword that a misspelt one was meant for."""
+    """Make a public function suggest the intended keyword for a misspelt one."""
     known = frozenset(inspect.signature(function).parameters)
     home = ".".join(function.__module__.split(".")[:2])
 
@@ -193,7 +193,7 @@ def checks_keywords(function: Callable[Keywords, Given]) -> Callable[Keywords, G
 
 
 def unknown_key(kind: str, key: object, known: Iterable[str]) -> UnknownKeyError:
-    """Build the error for a key of a result that is not there, with the nearest ones."""
+    """Build the error for a missing key of a result, with the nearest keys."""
     return UnknownKeyError(f"unknown {kind} {key!r}; {hint_of_names(str(key), known)}")
 
 
@@ -203,17 +203,17 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def hint_of_names(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
-    """Ask for the nearest of the known names; where none is near say `otherwise`, or list all."""
+    """Suggest the nearest known names; where none is near, write `otherwise` or list all."""
     names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     return did_you_mean(near) if near else otherwise or f"known: {', '.join(names)}"
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """Ask for one of a few names."""
+    """Write a suggestion of a few names."""
     return f"did you mean {either(list(map(repr, names)))}?"
 
 
 def either(words: Sequence[str]) -> str:
-    """Write choices: ``"a"``, ``"a or b"``, ``"a, b or c"``."""
+    """Write alternatives: ``"a"``, ``"a or b"``, ``"a, b or c"``."""
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
