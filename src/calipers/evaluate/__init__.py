@@ -1,1 +1,1 @@
-"""The only place that wires the stages together: from samples to a result."""
+"""The engine of comparisons: from samples through all stages to a result."""

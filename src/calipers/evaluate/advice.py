@@ -1,4 +1,4 @@
-"""Advice on the number of samples: what more of them would change about the scores on show.
+"""Advice on sample size: how far the shown scores would change with more samples.
 
 Both sides are cut, in random orders, to eighths, quarters and halves that contain each other, with
 as many cells as all samples have: with a tenth of the samples for cells their number would grow
@@ -49,7 +49,7 @@ def advise(
     shown: Collection[str],
     orders: int = ORDERS,
 ) -> tuple[Advice, ...]:
-    """Tell for the scores on show how far they are from where more samples would bring them.
+    """Estimate how far the shown scores are from their values with more samples.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def advise(
 
 
 def with_standard_errors(advice: Sequence[Advice], comparison: Comparison) -> tuple[Advice, ...]:
-    """Take the spread from the scores themselves, where they have a standard error."""
+    """Replace the spread by the scores' own standard errors, where they have them."""
     errors = {
         (system.name, name): score.standard_error
         for system in comparison
@@ -99,7 +99,7 @@ def with_standard_errors(advice: Sequence[Advice], comparison: Comparison) -> tu
 
 @dataclass(frozen=True, eq=False)
 class NestedParts:
-    """The parts of one system and of the reference, and the scores of all samples once known."""
+    """Nested parts of one system and of the reference, with scores of all samples once known."""
 
     system: str
     reference: Embeddings
@@ -114,16 +114,16 @@ class NestedParts:
 
     @property
     def smallest(self) -> int:
-        """Samples of the smallest set."""
+        """Number of samples of the smallest set."""
         return min(len(self.reference), *map(len, self.files))
 
     @property
     def steps(self) -> int:
-        """How many parts are scored; whole files once each."""
+        """Number of parts to score; whole files count once each."""
         return self.orders * sum(PARTS[:-1]) + len(self.files)
 
     def advice(self, advance: Advance) -> Iterator[Advice]:
-        """Advise on every score."""
+        """Return advice for every score."""
         drawn = [self._order(order, advance) for order in range(self.orders)]
         sizes = tuple(self.smallest // parts for parts in PARTS)
         for name, full in self.whole[0].items():
@@ -196,7 +196,7 @@ def _advice(
 
 
 def tolerance(end: float, range: tuple[float, float]) -> float:
-    """How far a score may move on a plateau, beside its error: as in :func:`calipers.sweep`."""
+    """Return how far a score may move on a plateau besides its error, as in ``calipers.sweep``."""
     return TOLERANCE if range[0] >= 0 and range[1] <= 1 else RELATIVE * abs(end)
 
 
@@ -207,7 +207,7 @@ def _cut(rows: Rows, parts: int) -> list[Rows]:
 
 
 def unlevelled(advice: Sequence[Advice]) -> Iterator[str]:
-    """Warn, for each system, of the scores that moved on from half of the samples to all."""
+    """Warn, for each system, of scores that still change from half of the samples to all."""
     for system, of_system in groupby(advice, key=lambda one: one.system):
         moving = [one for one in of_system if not one.plateau]
         if moving:

@@ -1,4 +1,4 @@
-"""Groups of systems that cannot be told apart from each other by one score.
+"""Groups of systems that one score does not distinguish.
 
 Sorted by the score, a system joins the group before it as long as the tests distinguish it from
 none of the members, so that no two systems of a group are distinguishable. Systems of different
@@ -22,7 +22,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def alike(comparison: Comparison, metric: ShownScore) -> Groups:
-    """Return the groups by a score, as places of their systems, the best first.
+    """Return the groups by a score, as indices of systems, the best first.
 
     There are none of few systems, or where nothing was tested by the score. The order in which the
     systems stand changes nothing.
@@ -44,7 +44,7 @@ def alike(comparison: Comparison, metric: ShownScore) -> Groups:
 
 
 def best_first(comparison: Comparison, metric: ShownScore) -> list[int]:
-    """Return the places of the systems that have a score, the best first, and by name where equal.
+    """Return the indices of the systems with a score, the best first, ties by name.
 
     A system that holds only samples of the reference is none of them.
     """

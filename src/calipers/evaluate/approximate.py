@@ -1,4 +1,4 @@
-"""What is said where neighbours are approximate: which metrics cannot be, and how far scores err.
+"""Notes on approximate neighbours: metrics that need exact ones, and the error of scores.
 
 Each score of such a run is signed with the search and all that it depends on. How much the search
 found differs from pair to pair and is measured on a sample, so it is beside the scores and not in
@@ -28,7 +28,7 @@ ALMOST_ALL = 0.999
 
 
 def check_approximate(choices: Iterable[Choice], neighbours: str) -> None:
-    """Refuse a named metric that needs all pairs; one that was not named is NaN with a reason.
+    """Refuse a requested metric that needs all pairs; others become NaN with a reason.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def check_approximate(choices: Iterable[Choice], neighbours: str) -> None:
 def search_of(
     reference: Points, generated: Points, near: Neighbourhoods, settings: Settings, k: int
 ) -> SearchQuality | None:
-    """Measure what the search missed between these rows; None where it misses nothing."""
+    """Estimate what the search missed between these rows; None where it is exact."""
     if near.search == EXACT:
         return None
     return measure_search(
@@ -55,7 +55,7 @@ def search_of(
 
 
 def with_search(scores: Scores, quality: SearchQuality) -> dict[str, Score]:
-    """Put on precision and recall what the search found, and how far they err."""
+    """Add to precision and recall the share of neighbours found, and the error that follows."""
     errors = {"precision": quality.precision_error, "recall": quality.recall_error}
     return {
         name: score
@@ -78,7 +78,7 @@ def _row(what: str, mean: SampledMean) -> dict[str, Any]:
 def search_caution(
     searches: Sequence[SearchQuality], view: str = "", *, pairs: str = "pairs"
 ) -> Caution:
-    """Say what the search found and how far precision and recall err.
+    """State the share of neighbours found, and the error of precision and recall.
 
     Of several pairs, the one whose search found least is reported; `pairs` says what they are of.
     """
@@ -102,7 +102,7 @@ def search_caution(
 
 
 def search_fields() -> dict[str, object]:
-    """How neighbours are found here, for signatures; nothing where none is missed."""
+    """Describe how neighbours are found, for signatures; nothing for exact search."""
     search = (chosen_passes() or LocalPasses()).search
     return {} if search == EXACT else {"neighbours": search}
 

@@ -1,4 +1,4 @@
-"""The embedding of a run: which embedder reads its samples, and the vectors of every set."""
+"""The embedding of a run: its embedder, and the vectors of every set."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_embedder(
     opened: Embedder | None = None,
     fit_on_all: bool = False,
 ) -> Embedder:
-    """Load the embedder of a run and see that it reads these samples.
+    """Load the embedder of a run, and check that it reads these samples.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def open_embedder(
 
 
 def check_made_alike(sets: Sequence[SampleSet]) -> None:
-    """Refuse embeddings that were made in different ways, or beside plain vectors."""
+    """Refuse embeddings made in different ways, and embeddings beside plain vectors."""
     first = _made(sets[0])
     for samples in sets[1:]:
         made = _made(samples)
@@ -99,7 +99,7 @@ def _made(samples: SampleSet) -> dict[str, str]:
 
 
 def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
-    """Load an embedder as :func:`open_embedder` does; one that must be fitted is not, yet.
+    """Load an embedder as :func:`open_embedder` does, but without fitting.
 
     Raises
     ------
@@ -112,21 +112,21 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
 
 
 class HasNormalise(Protocol):
-    """Options that say how rows are scaled."""
+    """Options on the scaling of rows."""
 
     @property
     def normalise(self) -> Norm | None:
-        """``"l2"`` for rows of length one, ``"none"`` for rows as given, None to decide here."""
+        """``"l2"`` for rows of length one, ``"none"`` for rows as given, None for the default."""
 
     def changed(self, **values: Any) -> Self:
-        """Return the options but for some values."""
+        """Return the options with some values replaced."""
 
 
 Scaled = TypeVar("Scaled", bound=HasNormalise)
 
 
 def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
-    """Settle whether rows are scaled to length one, where nobody said: given vectors are not.
+    """Decide whether rows are scaled to length one by default: given vectors are not.
 
     Those of an embedder of texts or images are, whether they were made now or beforehand.
     """
@@ -138,7 +138,7 @@ def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
 
 
 def cache_of(options: Model) -> Cache | RunVectors:
-    """Return the place where embeddings are kept: on disk, or for this run alone."""
+    """Return where embeddings are kept: on disk, or in memory for this run."""
     folder = options.cache_dir
     return Cache(None if folder is None else Path(folder)) if options.cache else RunVectors()
 
@@ -149,7 +149,7 @@ Chosen = TypeVar("Chosen", bound=Embedding)
 def with_embedder(
     options: Chosen, sets: Sequence[SampleSet], *, alone: bool = False
 ) -> tuple[Chosen, Automatic | None]:
-    """Settle which embedder reads the texts of a run, where nobody named one.
+    """Choose the embedder of a run's texts, where none is named.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def embedder_cautions(
     sets: Sequence[SampleSet],
     chosen: Automatic | None,
 ) -> tuple[Caution, ...]:
-    """Warn where the embedder of a run sees little of its samples.
+    """Warn where the embedder of a run reads little of its samples.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def _of_texts(
 
 
 def chosen_setting(chosen: Automatic | None) -> dict[str, Any]:
-    """Return the setting that says how an embedder was chosen; none where it was named."""
+    """Return the setting on how an embedder was chosen; none for a named one."""
     return {} if chosen is None else {"chosen": chosen.to_dict()}
 
 
@@ -252,7 +252,7 @@ Refit = Callable[[SampleSet, SampleSet], tuple[Embeddings, Embeddings]]
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Embeddings of all sets, laid out as the inputs are.
+    """Embeddings of all sets, in the structure of the inputs.
 
     `given` are for every file the prompts that it shares with the reference, where it is scored as
     they ask for; None for one that is not, and empty where none is. `refit` embeds two sets as they
@@ -267,12 +267,12 @@ class Embedded:
 
     @property
     def prompts(self) -> tuple[tuple[GivenPrompts | None, ...], ...]:
-        """The prompts of every file, None for one that is scored as it is."""
+        """The prompts of every file; None for one that is scored without prompts."""
         return self.given or tuple((None,) * len(files) for files in self.systems)
 
     @property
     def shared_notes(self) -> tuple[str, ...]:
-        """What holds for every set alike, such as a cache that cannot be written."""
+        """Notes on all sets, such as a cache that cannot be written."""
         return notes_of_all(
             [
                 self.reference,
@@ -282,13 +282,13 @@ class Embedded:
         )
 
     def own_notes(self, files: Sequence[Embeddings]) -> tuple[str, ...]:
-        """What holds for these sets alone."""
+        """Notes on these sets alone."""
         shared = self.shared_notes
         return tuple(note for file in files for note in file.notes if note not in shared)
 
 
 def notes_of_all(sets: Sequence[Embeddings]) -> tuple[str, ...]:
-    """What embedding every one of several sets brought up."""
+    """Return the notes that the embedding of several sets has in common."""
     return tuple(note for note in sets[0].notes if all(note in other.notes for other in sets))
 
 
@@ -348,7 +348,7 @@ def _refit_of(model: Embedder) -> Refit | None:
 def check_columns(
     whose: str, first: Embeddings, others: Sequence[tuple[str, Sequence[Embeddings]]]
 ) -> None:
-    """Refuse sets that lie in spaces of different dimensions.
+    """Refuse sets of different dimensions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where texts end that hold end-of-text marks: the convention that a likelihood is measured by.
+"""End-of-text marks in texts, and the convention for likelihoods beyond them.
 
 Models write a mark where a text ends, and samples of a fixed number of tokens go on behind it with
 another text. ``keep`` scores all of it as it stands. ``cut`` ends a text before its first mark, and
@@ -48,12 +48,12 @@ def _patterns(more: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def has_mark(text: str, marks: tuple[str, ...] = ()) -> bool:
-    """Whether a text contains a mark that ends texts, one of `MARKS` or of `marks`."""
+    """Whether a text contains an end-of-text mark, one of `MARKS` or of `marks`."""
     return _patterns(marks)[0].search(text) is not None
 
 
 def until_end(text: str, prompt: str = "", marks: tuple[str, ...] = ()) -> tuple[str, bool]:
-    """Return what stands before the first mark that ends a text, and whether there is one.
+    """Return the text before the first end-of-text mark, and whether there is one.
 
     `marks` are others than `MARKS`.
 
@@ -77,7 +77,7 @@ def until_end(text: str, prompt: str = "", marks: tuple[str, ...] = ()) -> tuple
 def cut_at_end(
     samples: SampleSet, *, count: bool, marks: tuple[str, ...] = ()
 ) -> tuple[SampleSet, Ended]:
-    """End every text before its first mark that ends texts.
+    """Cut every text at its first end-of-text mark.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where the heavy work of a run is done: in this process, on a GPU, on a Ray cluster, in files.
+"""Where the work of a run is computed: in this process, on a GPU, on a Ray cluster, in files.
 
 Each kind of work is one interface, and is chosen for the length of a run: samples that are embedded
 (`embedders/pipeline.py`), passes over all pairs (`estimate/knn/passes.py`), rounds of k-means
@@ -31,7 +31,7 @@ Connect = Callable[[], "RayCluster"]
 
 @contextmanager
 def running_where(options: EngineSearch, progress: Progress) -> Iterator[None]:
-    """Embed and measure where the options say.
+    """Embed and measure where the options say, within a context.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def running_where(options: EngineSearch, progress: Progress) -> Iterator[None]:
 
 @contextmanager
 def embedding_where(options: EngineEmbedding) -> Iterator[None]:
-    """Embed where the options say: here, or on a Ray cluster, which fills the cache.
+    """Embed where the options say: here, or on a Ray cluster that fills the cache.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def embedding_where(options: EngineEmbedding) -> Iterator[None]:
 
 
 def check_packages(options: EngineSearch | EngineEmbedding) -> None:
-    """Say before the long work that where it is to be done needs a package that is missing.
+    """Report, before the long work, that a package of the chosen engine is missing.
 
     Raises
     ------

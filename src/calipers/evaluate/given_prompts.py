@@ -1,4 +1,4 @@
-"""How two sets that answer the same prompts are compared: what the prompt brings is left out.
+"""Comparison of sets that answer the same prompts, conditionally on the prompt.
 
 An answer lies where its prompt puts it, whoever wrote it, so that the reference's answer to the
 same prompt lies next to it, and neighbours find every system as good as the reference. Two things
@@ -55,7 +55,7 @@ LOOKED_AT = 2_000
 
 @dataclass(frozen=True, eq=False)
 class GivenPrompts:
-    """The prompts of a pair of sets, and what they lead to expect of the answers.
+    """The prompts of a pair of sets, and the expected answers given the prompts.
 
     Attributes
     ----------
@@ -82,32 +82,32 @@ class GivenPrompts:
 
     @property
     def strata(self) -> tuple[Numbers, Numbers]:
-        """The prompts as the neighbour engine takes them."""
+        """The prompts in the form of the neighbour engine."""
         return self.reference, self.generated
 
     @property
     def signature(self) -> str:
-        """How the prompts are held constant: ``residual``, or ``others`` alone."""
+        """How prompts are conditioned on: ``residual``, or ``others`` alone."""
         return "residual" if self.expected else "others"
 
     def settings(self, settings: Settings) -> Settings:
-        """The settings for residuals, whose lengths tell something: they are not scaled."""
+        """The settings for residuals, which are not scaled since their lengths matter."""
         return replace(settings, normalise="none") if self.expected else settings
 
     @cached_property
     def clusters(self) -> PairClusters:
-        """The rows of one prompt, which lie in one block on both sides."""
+        """The rows of one prompt, which stay in one block on both sides."""
         first, second = cluster_sets([self.reference.tolist(), self.generated.tolist()])
         return first, second
 
     @cached_property
     def key(self) -> Hashable:
-        """What the reference side depends on: pairs of one key share the reference's halves."""
+        """What the reference side depends on; pairs with one key share the reference's halves."""
         expected = [content(sides[0]) for sides in self.expected.values()]
         return content(self.reference), tuple(expected)
 
     def sides(self, view: str, sides: Sides, settings: Settings) -> Sides:
-        """Give the rows of both sets by a view, less what their prompts lead to expect of them."""
+        """Return the rows of both sets by a view, minus their expectation given the prompts."""
         if not self.expected:
             return sides
         first, second = (
@@ -119,7 +119,7 @@ class GivenPrompts:
     def embeddings(
         self, reference: Embeddings, generated: Embeddings, settings: Settings
     ) -> tuple[Embeddings, Embeddings]:
-        """Return both sets in every view, less what their prompts lead to expect of them."""
+        """Return both sets in every view, minus their expectation given the prompts."""
         views = {
             view: self.sides(view, (rows, generated.views[view]), settings)
             for view, rows in reference.views.items()
@@ -140,7 +140,7 @@ def _scaled(rows: NDArray[np.floating], settings: Settings) -> NDArray[np.float3
 
 @dataclass(frozen=True, eq=False)
 class PromptVectors:
-    """Embeds the prompts of all pairs of a run and fits the reference to them, equal ones once."""
+    """Embeds the prompts of all pairs of a run, and fits the reference on them."""
 
     model: Embedder
     cache: Cache | RunVectors | None
@@ -150,11 +150,11 @@ class PromptVectors:
 
     @property
     def readable(self) -> bool:
-        """Whether the embedder reads prompts, and sends them to nobody."""
+        """Whether the embedder reads prompts, and does so on this machine."""
         return "texts" in self.model.reads and not self.model.sends
 
     def of(self, prompts: Sequence[str]) -> Embeddings:
-        """The vectors of prompts, one row for each."""
+        """Return the vectors of prompts, one row for each."""
         key = tuple(prompts)
         if key not in self.known:
             samples = SampleSet.from_texts(prompts, name="prompts")
@@ -162,7 +162,7 @@ class PromptVectors:
         return self.known[key]
 
     def regression(self, key: Hashable, fit: Callable[[], ConditionalMean]) -> ConditionalMean:
-        """What the prompts of the reference lead to expect; `key` holds all it depends on."""
+        """Fit the reference on its prompts; `key` holds everything that the fit depends on."""
         if key not in self.fitted:
             self.fitted[key] = fit()
         return self.fitted[key]
@@ -234,12 +234,12 @@ def given_prompts(
 
 
 def answers_alike(shared: SharedPrompts | None) -> bool:
-    """Whether two sets share so many prompts that these bring them close to each other."""
+    """Whether two sets share so many prompts that their answers are close for that reason."""
     return shared is not None and shared.count >= FEWEST
 
 
 def addressed(reference: Points, generated: Points, shared: SharedPrompts) -> float:
-    """How much closer answers lie to the reference's answers to their own prompt than to others.
+    """Measure how much closer answers are to the reference's for their own prompt than for others.
 
     Parameters
     ----------

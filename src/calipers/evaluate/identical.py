@@ -1,4 +1,4 @@
-"""Which systems hold nothing but samples of the reference, and which hold the same as another.
+"""Systems that hold only samples of the reference, and systems with identical samples.
 
 A system that is the reference, given again, in another format or as one of the published systems of
 which one was chosen as the reference, has the best score by every metric and says nothing. It is
@@ -84,7 +84,7 @@ def is_part(reference: Keys, generated: Keys) -> bool:
 
 
 def same_systems(result: Comparison | TextComparison) -> list[list[str]]:
-    """Return the names of systems that hold the same samples in the same order, group by group.
+    """Return the names of systems with the same samples in the same order, group by group.
 
     Systems that hold only samples of the reference are left out.
     """
@@ -98,7 +98,7 @@ def same_systems(result: Comparison | TextComparison) -> list[list[str]]:
 def about_identical(
     result: Comparison | TextComparison, unit: str
 ) -> Iterator[tuple[Literal["reference", "same"], tuple[str, ...], Words]]:
-    """Say which systems hold only samples of the reference, and which the same as each other.
+    """Report systems with only samples of the reference, and systems with identical samples.
 
     `unit` is what the samples are called.
     """

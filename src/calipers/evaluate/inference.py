@@ -1,4 +1,4 @@
-"""Inference over a whole comparison: tests between systems, noise floors, advice on sizes."""
+"""Inference for a whole comparison: tests between systems, noise floors, advice on sizes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ROUNDING = 1e-9
 
 
 def check_inference(options: Inference, inputs: ComparisonInputs) -> None:
-    """Refuse a margin without a level, and pairs where there cannot be any.
+    """Refuse a margin without a level, and paired tests where rows cannot be paired.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def with_inference(
     spreads: Sequence[Spreads],
     options: CompareOptions,
 ) -> Comparison:
-    """Add tests, noise floors and advice, as far as the options ask for them.
+    """Add the tests, noise floors and advice that the options request.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _tests(
 
 
 def prompts_of(systems: Sequence[InputSystem], paired: bool | None) -> list[int]:
-    """Number the systems so that those which answer the same prompts row by row agree."""
+    """Number the systems so that those answering the same prompts row by row agree."""
     if paired is not None:
         return [0 if paired else place for place in range(len(systems))]
     numbers: list[int] = []
@@ -189,7 +189,7 @@ def prompts_of(systems: Sequence[InputSystem], paired: bool | None) -> list[int]
 def reference_tests(
     systems: Mapping[str, Mapping[str, TwoSample]],
 ) -> tuple[SignificanceTest, ...]:
-    """Say for every system whether it differs from the reference, over all of these tests."""
+    """Test whether each system differs from the reference, corrected over all these tests."""
     return adjusted(
         [
             SignificanceTest(

@@ -1,4 +1,4 @@
-"""The samples of a run as they are compared: read, cut to one size, grouped and clustered.
+"""The inputs of a run: sets read, cut to one size, grouped and clustered.
 
 Every command takes its samples through here: a reference and systems (``compare``, ``sweep``),
 systems alone (``overlap``), texts with or without a reference (``text``).
@@ -52,7 +52,7 @@ MANY_EMPTY = 0.01
 
 @dataclass(frozen=True)
 class InputSet:
-    """A set as it will be compared, how many samples there were, and which belong together.
+    """A set as compared, with its original size, groups and clusters.
 
     `ended` tells which texts were cut at a mark that ends them, behind which nothing else was cut
     off; None where texts are taken as they are. `shared` numbers the prompts of a generated set and
@@ -70,25 +70,25 @@ class InputSet:
 
 @dataclass(frozen=True)
 class InputSystem:
-    """One system as it will be compared, a set for each of its files."""
+    """One system as compared, with a set for each of its files."""
 
     name: str
     files: tuple[InputSet, ...]
 
     @property
     def n(self) -> int:
-        """The number of samples, of the smallest file where there are several."""
+        """Number of samples; of several files, in the smallest."""
         return min(len(file.samples) for file in self.files)
 
     @property
     def seeds(self) -> tuple[str, ...]:
-        """Where its files come from, where there are several: one for each seed."""
+        """The sources of its files where there are several, one for each seed."""
         return tuple(file.samples.source for file in self.files) if len(self.files) > 1 else ()
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """All sets of a run, cut to the sizes they are compared at, and the whole training set."""
+    """All sets of a run, cut to the sizes compared, and the whole training set."""
 
     systems: tuple[InputSystem, ...]
     reference: InputSet | None = None
@@ -96,7 +96,7 @@ class Inputs:
 
     @property
     def files(self) -> tuple[InputSet, ...]:
-        """The reference, where there is one, then every generated set."""
+        """The reference, if there is one, then every generated set."""
         reference = () if self.reference is None else (self.reference,)
         return (*reference, *(file for system in self.systems for file in system.files))
 
@@ -112,23 +112,23 @@ class Inputs:
 
     @property
     def every(self) -> tuple[SampleSet, ...]:
-        """The samples of the same sets, and of the training set where there is one."""
+        """The samples of the same sets, and of the training set if there is one."""
         return self.sets if self.train is None else (*self.sets, self.train.samples)
 
     @property
     def one_size(self) -> bool:
-        """Whether all these sets have as many samples."""
+        """Whether all these sets have the same size."""
         return len({len(samples) for samples in self.sets}) == 1
 
     @property
     def smallest(self) -> InputSet:
-        """The smallest of these sets; of several the one that had fewest samples."""
+        """The smallest set; among ties the one that originally had fewest samples."""
         return min(self.files, key=lambda file: (len(file.samples), file.n_given))
 
 
 @dataclass(frozen=True)
 class ComparisonInputs(Inputs):
-    """A reference and generated sets, with what holds for their rows.
+    """A reference and generated sets, with properties of their rows.
 
     `lost` tells which groups of the reference the cut has left without samples.
     """
@@ -140,7 +140,7 @@ class ComparisonInputs(Inputs):
 
     @property
     def run_clusters(self) -> RunClusters | None:
-        """Which rows belong together, of every set; None where nobody asked."""
+        """The clusters of every set; None where none were requested."""
         if self.reference.clusters is None:
             return None
         systems = [
@@ -151,7 +151,7 @@ class ComparisonInputs(Inputs):
 
 @dataclass(frozen=True)
 class Reader:
-    """Where texts and labels are in the rows of files, and what becomes of bad images."""
+    """Options for reading: fields of texts and labels, and the treatment of unreadable images."""
 
     field: str | None = None
     group: str | None = None
@@ -159,13 +159,13 @@ class Reader:
     skip_bad: bool = False
 
     def one(self, value: Any, default: str, *, group_needed: bool = True) -> SampleSet:
-        """Read one set; what has no name of its own gets the default one."""
+        """Read one set; an unnamed one gets the default name."""
         samples = getattr(value, "samples", value)  # of a reference that is embedded once
         has_name = isinstance(samples, SampleSet | Path | str)
         return self.read(value, None if has_name else default, group_needed=group_needed)
 
     def systems(self, generated: Any) -> tuple[System, ...]:
-        """Bring whatever holds the generated sets to named systems.
+        """Read the generated sets, in any form, as named systems.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Reader:
         return System(name=samples.name, sets=(samples,))
 
     def read(self, value: Any, name: str | None = None, *, group_needed: bool = False) -> SampleSet:
-        """Read one set; with a name it is renamed."""
+        """Read one set, and rename it if a name is given."""
         return as_sample_set(
             value,
             name=name,
@@ -387,7 +387,7 @@ def read_texts(
 
 
 def check_k(inputs: Inputs, k: int) -> None:
-    """Say before the long work which set is too small for balls of k neighbours."""
+    """Report, before the long work, which set is too small for balls of k neighbours."""
     file = inputs.smallest
     size = len(file.samples)
     if size < k + 1:
@@ -405,7 +405,7 @@ def summarise(
     notes: tuple[str, ...] = (),
     embeddings: Sequence[Embeddings] = (),
 ) -> SetSummary:
-    """Describe a set, or the files of one system, with what embedding them brought up."""
+    """Describe a set, or the files of one system, with notes of its embedding."""
     sets = [file.samples for file in files]
     hashes = [samples.content_hash for samples in sets]
     return SetSummary(
@@ -442,7 +442,7 @@ def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:
 
 
 def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Caution, ...]:
-    """Warn where texts of one side are much longer: length alone moves every score."""
+    """Warn where texts of one side are much longer, since length alone moves every score."""
     if reference.words is None or generated.words is None:
         return ()
     ours, theirs = generated.words["median"], reference.words["median"]
@@ -459,7 +459,7 @@ def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Cauti
 
 
 def same_samples(reference: SetSummary, generated: SetSummary, *, unit: str) -> Caution:
-    """Say that a system holds only samples of the reference, and whether it holds all of them."""
+    """Report a system that holds only samples of the reference, and whether it holds all."""
     whole = generated.content_hash == reference.content_hash
     text = f"has {'exactly' if whole else 'only'} {unit} of the reference"
     brief = "is the reference itself" if whole else "holds only reference samples"
@@ -469,7 +469,7 @@ def same_samples(reference: SetSummary, generated: SetSummary, *, unit: str) -> 
 def trust_cautions(
     reference: SetSummary, generated: SetSummary, k: int, *, same: bool
 ) -> Iterator[Caution]:
-    """Warn where the scores cannot mean much, whatever they are.
+    """Warn where scores cannot mean much for reasons of the data.
 
     `same` says that the system holds only samples of the reference.
     """
@@ -487,7 +487,7 @@ def trust_cautions(
 
 
 def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[Caution]:
-    """Point to the note on empty samples, where there are many more than in the reference."""
+    """Refer to the note on empty samples, where they far outnumber the reference's."""
     expected = _empty_share(reference)
     for file in files:
         share = _empty_share(file.samples)
@@ -501,7 +501,7 @@ def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[
 
 
 def quotes_cautions(samples: SampleSet, whose: str = "") -> Iterator[Caution]:
-    """Point to the note on a file of which quotation marks may have swallowed rows."""
+    """Refer to the note on a file in which quotation marks may have swallowed rows."""
     for note in swallowed(samples.notes):
         yield Caution("quotes", f"{whose}quotation marks may merge rows", note, "`quotes=False`")
         return
@@ -525,7 +525,7 @@ def few_samples(inputs: ComparisonInputs) -> tuple[Caution, ...]:
 
 
 def size_cautions(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[Caution, ...]:
-    """Say that sets of different size stand side by side, where they were kept so."""
+    """Warn of sets of different sizes."""
     sizes = sorted({len(file.samples) for _, file in inputs.named})
     if keep_sizes and len(sizes) > 1:
         text = (
@@ -706,7 +706,7 @@ def _surplus(texts: int, references: int) -> str:
 
 
 def where(samples: SampleSet, name: str | None = None) -> str:
-    """Name a set by its file, where it came from one."""
+    """Name a set by its file, if it came from one."""
     return name or samples.name if samples.source.startswith("<") else samples.source
 
 

@@ -1,4 +1,4 @@
-"""How much the scores of one pair of sets move: intervals, and whether its sets differ at all.
+"""Uncertainty of one pair's scores: intervals, and a test of whether the sets differ.
 
 :func:`measure_uncertainty` gives the spreads of the scores of a pair and tests its two sets,
 :func:`with_intervals` makes intervals of spreads, :func:`correlations` tells how errors go
@@ -74,7 +74,7 @@ DRAWN_TOGETHER = (
 
 
 def permutations_for(tests: int, level: float, *, rows: int) -> int:
-    """How many permutations let the smallest p-value stay small once it is corrected.
+    """Return the number of permutations that allows a small p-value after correction.
 
     A permutation test knows no p-value below one over their number, and Holm multiplies it by up to
     the number of tests. Half of what the level allows is enough to be found; where `rows` of the
@@ -94,7 +94,7 @@ def measure_uncertainty(
     permutations: int,
     tested: Pair | None = None,
 ) -> tuple[Spreads, Mapping[str, NDArray[Any]], Mapping[str, TwoSample]]:
-    """Tell how much the scores and the curves of a pair move, and whether its sets differ at all.
+    """Measure the spread of a pair's scores and curves, and test whether its sets differ.
 
     `tested` are the same two sets as they are tested, where they are scored otherwise.
 
@@ -181,7 +181,7 @@ def _by_group(pair: Pair, groups: Groups | None) -> Further | None:
 def with_intervals(
     scores: Mapping[str, Score], spreads: Spreads, level: float | None
 ) -> Mapping[str, Score]:
-    """Put standard errors and intervals on the scores whose spread is known; none without level."""
+    """Add standard errors and intervals to scores of known spread; none without a level."""
     if level is None:
         return scores
     return {
@@ -206,7 +206,7 @@ def _with_interval(score: Score, spread: Spread, level: float) -> Score:
 
 
 def correlations(spreads: Mapping[str, Spread]) -> dict[str, float]:
-    """Return for pairs of scores that are drawn together the correlation of their errors.
+    """Return the correlation of errors for pairs of scores that are drawn together.
 
     By both keys with a bar between them: ``form.precision|form.recall``.
     """
@@ -224,7 +224,7 @@ def correlations(spreads: Mapping[str, Spread]) -> dict[str, float]:
 def interval_warnings(
     inputs: ComparisonInputs, choices: Sequence[Choice], k: int
 ) -> tuple[str, ...]:
-    """Say which sets are too small for intervals, or have too few clusters for them.
+    """Report sets that are too small, or have too few clusters, for intervals.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The samples that people or models judge, and the texts of them that are shown.
+"""The samples that people or models judge, and the texts shown of them.
 
 Annotation and judging by models both take them from here, so that the same files and the same seed
 give the same items.
@@ -38,13 +38,13 @@ class JudgedSamples:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the systems."""
+        """Names of the systems."""
         return tuple(samples.name for samples in self.sets)
 
     def items(
         self, rubric: Rubric, options: Judged, *, seed: int, ratings_per_item: int = 1
     ) -> Items[Item] | Items[RatedTexts]:
-        """Choose the texts that are shown.
+        """Choose the texts to show.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class JudgedSamples:
 
 
 def read_judged_samples(generated: Any, reference: Any, field: str | None) -> JudgedSamples:
-    """Read the samples of all systems; of a system of several files the first.
+    """Read the samples of all systems; of several files of a system the first.
 
     Parameters
     ----------
@@ -121,6 +121,6 @@ def read_judged_samples(generated: Any, reference: Any, field: str | None) -> Ju
 
 
 def rubric_for(items: Items[Item] | Items[RatedTexts], rubric: Rubric) -> Rubric:
-    """Give the built-in questions about pairs as they are asked where no text continues another."""
+    """Return the built-in questions on pairs, reworded where no text continues another."""
     alone = all(isinstance(item, Item) and not item.context for item in items)
     return PAIRS_ALONE if rubric is PAIRS and alone else rubric

@@ -1,4 +1,4 @@
-"""Which samples belong together: groups that have scores of their own, and clusters.
+"""Labels of samples: groups with scores of their own, and clusters.
 
 **Groups** are topics, authors, languages (``--group FIELD``): recall, coverage and precision are
 given for each of them too.
@@ -75,7 +75,7 @@ class Groups:
 def grouped(
     reference: SampleSet, systems: Sequence[System], group: str | None
 ) -> tuple[SampleSet, tuple[System, ...]]:
-    """Return both sides with the groups that were asked for, and without any others.
+    """Return both sides with the requested groups, and no others.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def grouped(
 
 
 def pair_groups(reference: SampleSet, generated: SampleSet, group: str | None) -> Groups | None:
-    """Return the groups of a pair; None where none were asked for."""
+    """Return the groups of a pair; None where none were requested."""
     labels = _group_labels(reference)
     if labels is None:
         return None
@@ -120,7 +120,7 @@ def group_sizes(sets: Iterable[SampleSet]) -> dict[str, int] | None:
 
 
 def small_groups(sizes: Mapping[str, int] | None) -> tuple[str, ...]:
-    """Warn of groups in which chance decides."""
+    """Warn of groups that are too small to score reliably."""
     few = {label: size for label, size in (sizes or {}).items() if size < FEW_IN_GROUP}
     if not few:
         return ()
@@ -129,7 +129,7 @@ def small_groups(sizes: Mapping[str, int] | None) -> tuple[str, ...]:
 
 
 def lost_groups(before: SampleSet, after: SampleSet) -> tuple[str, ...]:
-    """Warn of groups of which cutting the set has left nothing."""
+    """Warn of groups that vanished when the set was cut."""
     if before.groups is None or len(before) == len(after):
         return ()
     remaining = group_sizes([after]) or {}
@@ -145,7 +145,7 @@ def lost_groups(before: SampleSet, after: SampleSet) -> tuple[str, ...]:
 def foreign_groups(
     reference: Mapping[str, int] | None, generated: Mapping[str, int] | None
 ) -> tuple[str, ...]:
-    """Warn of groups that only the generated set has; often they are spelt differently."""
+    """Warn of groups that only the generated set has, often due to spelling."""
     foreign = [repr(label) for label in generated or {} if label not in (reference or {})]
     if not foreign:
         return ()
@@ -158,7 +158,7 @@ def foreign_groups(
 def group_cautions(
     reference: Mapping[str, int] | None, generated: Mapping[str, int] | None
 ) -> Iterator[Caution]:
-    """Warn of groups of a system that cannot be compared, or hardly."""
+    """Warn of groups of a system that cannot be compared, or only poorly."""
     for text in foreign_groups(reference, generated):
         yield Caution("groups", "has groups that the reference lacks", text)
     for text in small_groups(generated):
@@ -186,7 +186,7 @@ def _order(label: str) -> tuple[bool, float, str]:
 
 
 def clusters_of(sets: Sequence[SampleSet], cluster: str | None) -> tuple[Clusters | None, ...]:
-    """Number the clusters of all sets of a run, the reference first; None where nobody asked.
+    """Number the clusters of all sets of a run, the reference first; None where none are requested.
 
     Raises
     ------
@@ -211,14 +211,14 @@ def clusters_of(sets: Sequence[SampleSet], cluster: str | None) -> tuple[Cluster
 
 
 def pair_clusters(reference: InputSet, generated: InputSet) -> PairClusters | None:
-    """Return which rows of a pair belong together; None where clusters were not asked for."""
+    """Return the clusters of the rows of a pair; None where none were requested."""
     if reference.clusters is None or generated.clusters is None:
         return None
     return reference.clusters, generated.clusters
 
 
 def cluster_warnings(inputs: ComparisonInputs) -> Iterator[str]:
-    """Say what intervals and tests take for independent, and where that falls short."""
+    """Describe what intervals and tests treat as independent, and where that is doubtful."""
     if inputs.cluster is None:
         yield from _not_given(inputs)
         return
@@ -245,7 +245,7 @@ def cluster_warnings(inputs: ComparisonInputs) -> Iterator[str]:
 
 
 def few_for_texts(inputs: ComparisonInputs) -> tuple[str, ...]:
-    """Say that statistics of texts have no intervals where clusters are too few for them."""
+    """State that statistics of texts have no intervals where clusters are too few."""
     few = [name for name, _, clusters in _clustered(inputs) if clusters.blocks < DEFAULT_BLOCKS]
     if not few:
         return ()

@@ -1,4 +1,4 @@
-"""The noise floor of a comparison: two halves of the reference, and every system beside them.
+"""The noise floor: scores of two halves of the reference, and of systems at the same size.
 
 Every split costs one comparison of half the size, and one more for each system. Parts are taken
 from embeddings that exist, and compared each in a space of its own, as pairs are by default; where
@@ -68,7 +68,7 @@ def measure_floors(
     splits: int = SPLITS,
     shown: Collection[str] | None = None,
 ) -> Floors:
-    """Score halves of the reference against each other, and every system at the same size.
+    """Score halves of the reference against each other, and every system at their size.
 
     The halves are shared by all systems of one size. A system of several files takes the splits in
     turn, another file for each. Of the settings all hold; cells that follow the number of samples
@@ -114,7 +114,7 @@ def measure_floors(
 
 
 def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
-    """Put the floors beside the scores that they belong to."""
+    """Add the floors to their scores."""
     systems = []
     for system in comparison.systems:
         of_system = floors.of.get(system.name, {})
@@ -129,7 +129,7 @@ def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
 
 @dataclass(frozen=True, eq=False)
 class SystemAnswers:
-    """The files of one system, which of their rows belong together, and the prompts they share."""
+    """The files of one system, the clusters of their rows, and their shared prompts."""
 
     files: Sequence[Embeddings]
     clusters: Sequence[Clusters | None]
@@ -137,13 +137,13 @@ class SystemAnswers:
 
     @property
     def shared(self) -> GivenPrompts | None:
-        """The prompts of the first file, for what is asked of all."""
+        """The prompts of the first file, for checks that concern all files."""
         return self.given[0]
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceHalves:
-    """What the floors of all systems share: the reference, and its halves once scored, by size."""
+    """The reference and scores of its halves by size, shared by the floors of all systems."""
 
     reference: Embeddings
     choices: tuple[Choice, ...]
@@ -153,20 +153,20 @@ class ReferenceHalves:
     scored: dict[Hashable, Values] = field(default_factory=dict)
 
     def size(self, files: Sequence[Embeddings], given: GivenPrompts | None = None) -> int:
-        """Samples on each side, for one system."""
+        """Return the samples on each side, for one system."""
         clusters = self.clusters
         if clusters is None and given is not None:
             clusters = given.clusters[0]
         return floor_size(len(self.reference), min(map(len, files)), clusters)
 
     def fits(self, answers: SystemAnswers) -> bool:
-        """Whether halves have neighbours enough."""
+        """Whether halves are large enough for k neighbours."""
         size, given = self.size(answers.files, answers.shared), answers.shared
         mates = 1 if given is None else max(map(largest_stratum, given.strata))
         return size - mates >= self.settings.k
 
     def kind(self, answers: SystemAnswers) -> Hashable:
-        """What the halves of the reference depend on beside their number."""
+        """What the halves of the reference depend on besides their number."""
         keys = [None if given is None else given.key for given in answers.given]
         return self.size(answers.files, answers.shared), tuple(dict.fromkeys(keys))
 

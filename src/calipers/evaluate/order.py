@@ -1,4 +1,4 @@
-"""In which order the systems of a comparison are shown, and which of many come first.
+"""The order in which systems are shown, and the choice of those shown first.
 
 By default the system closest to the reference comes first. A comparison whose systems differ by
 design, such as the values of a parameter, keeps the order of the design.
@@ -36,7 +36,7 @@ NUMBER = re.compile(r"(\d+)")
 
 
 def order(comparison: Comparison, sort: str | None = None) -> list[int]:
-    """Return the places of the systems in the order in which they are shown.
+    """Return the indices of the systems in display order.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def order(comparison: Comparison, sort: str | None = None) -> list[int]:
 
 
 def check_order(sort: str | None) -> None:
-    """Refuse, before anything is measured, what can be no order of systems.
+    """Refuse an invalid order of systems before anything is measured.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def check_order(sort: str | None) -> None:
 
 
 def arranged(comparison: Comparison, sort: str | None = None) -> Comparison:
-    """Return the same comparison with its systems in the order in which tables show them.
+    """Return the same comparison with its systems in display order.
 
     Its maps, whose parts have the order of the systems, are left out.
     """
@@ -93,7 +93,7 @@ def arranged(comparison: Comparison, sort: str | None = None) -> Comparison:
 
 
 def first_shown(comparison: Comparison) -> list[int]:
-    """Choose of many systems those to show first: both ends, and those in question.
+    """Choose the systems to show first among many: both ends, and those in question.
 
     In question are those that a caution of the verdict names, and those that have collapsed, lie
     far from the reference or have no verdict, as far as the verdict names them.
@@ -119,7 +119,7 @@ def first_shown(comparison: Comparison) -> list[int]:
 
 
 def alike_by_closeness(comparison: Comparison) -> tuple[ShownScore, Groups] | None:
-    """Return the groups that the tests do not tell apart by closeness; None without any."""
+    """Return the groups that tests of closeness do not distinguish; None without any."""
     metric = decisive(comparison)
     if metric is None:
         return None

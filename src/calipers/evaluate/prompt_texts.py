@@ -1,4 +1,4 @@
-"""The texts of the prompts that two sets share: from their rows, or from how answers begin."""
+"""The texts of shared prompts, from rows or from the beginnings of answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calipers.unicode.words import joined
 def texts_of_prompts(
     reference: SampleSet, generated: SampleSet, shared: SharedPrompts
 ) -> dict[int, str]:
-    """Return the text of every prompt that is known, by its number.
+    """Return the text of every known prompt, by its number.
 
     Rows name it, those of the reference first; where none do, it is the opening that the first
     answers of both sides to the prompt have in common.

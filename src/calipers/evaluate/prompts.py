@@ -1,4 +1,4 @@
-"""Prompts taken off the texts that begin with them, on both sides alike.
+"""Removing prompts from the texts that begin with them, on both sides alike.
 
 Where rows name their prompt, a text that begins with it loses it; a set whose rows name none loses
 the prompts that the other sets name; a reference that holds nearly all prompts, of one length, and
@@ -72,7 +72,7 @@ class Stripped(NamedTuple):
 def strip_prompts(
     reference: SampleSet | None, generated: Sequence[SampleSet], train: SampleSet | None = None
 ) -> Stripped:
-    """Take the prompts off all texts of a run.
+    """Remove the prompts from all texts of a run.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def strip_prompts(
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Where the texts of a set are to begin.
+    """The positions at which the texts of a set begin after their prompts.
 
     Attributes
     ----------
@@ -139,13 +139,13 @@ class Cut:
 
     @property
     def share(self) -> float:
-        """The share of texts with a prompt, among those that are not empty."""
+        """The share of texts with a prompt, among texts that are not empty."""
         words = self.samples.word_counts()
         assert words is not None
         return float((self.starts > 0).sum() / max(1, (words > 0).sum()))
 
     def stripped(self) -> SampleSet:
-        """Return the texts from there on.
+        """Return the texts from these positions on.
 
         Raises
         ------
@@ -184,14 +184,14 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class KnownPrompts:
-    """The prompts that any rows of a run name, folded, and the numbers of words that they have."""
+    """The prompts that any rows of a run name, folded, with their numbers of words."""
 
     prompts: frozenset[str]
     lengths: tuple[int, ...]
 
     @classmethod
     def of(cls, sets: Iterable[SampleSet]) -> KnownPrompts:
-        """Gather them; shorter ones may begin a text by chance."""
+        """Collect the prompts, except those so short that a text may begin with them by chance."""
         columns = [samples.prompts for samples in sets if samples.prompts is not None]
         folded = {fold(prompt, WHOLE) for column in columns for prompt in column}
         lengths = {prompt: prompt.count(" ") + 1 for prompt in folded}
@@ -199,7 +199,7 @@ class KnownPrompts:
         return cls(frozenset(long), tuple(sorted(set(long.values()), reverse=True)))
 
     def off(self, samples: SampleSet) -> Cut:
-        """Find where the texts of a set go on behind their prompts."""
+        """Find where the texts of a set continue after their prompts."""
         if samples.prompts is not None:
             pairs = zip(samples, samples.prompts, strict=True)
             starts = [behind_prompt(text, prompt) for text, prompt in pairs]
@@ -208,7 +208,7 @@ class KnownPrompts:
         return Cut(samples, np.array(starts, np.int64), "a prompt that another set names")
 
     def off_generated(self, samples: SampleSet) -> SampleSet:
-        """Strip a generated set.
+        """Strip the prompts of a generated set.
 
         Raises
         ------
@@ -225,7 +225,7 @@ class KnownPrompts:
         return cut.stripped()
 
     def off_reference(self, samples: SampleSet) -> SampleSet:
-        """Strip the reference; one without prompts in its texts stays as it is.
+        """Strip the prompts of the reference, if its texts contain them.
 
         Raises
         ------
@@ -258,7 +258,7 @@ class KnownPrompts:
         return Cut(samples, np.array(starts, np.int64), what)
 
     def begun_by(self, text: str) -> str | None:
-        """Return the longest known prompt, folded, that a text begins with; None for none."""
+        """Return the longest known prompt, folded, that a text begins with; None if none."""
         if not self.lengths:
             return None
         words = fold(text, self.lengths[0]).split(" ")
@@ -272,7 +272,7 @@ class KnownPrompts:
 
 
 def behind_prompt(text: str, prompt: str) -> int:
-    """Find where a text goes on behind its prompt: the place of a character.
+    """Find the character at which a text continues after its prompt.
 
     Where the prompt ends within a word, that word stays whole. 0 where the text does not begin with
     the prompt, or the prompt is empty.
@@ -331,7 +331,7 @@ def _behind_words(text: str, words: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Openings:
-    """What the texts of one generated set share with the reference.
+    """Beginnings that the texts of one generated set share with the reference.
 
     Attributes
     ----------
@@ -349,7 +349,7 @@ class Openings:
 
     @property
     def sharing(self) -> NDArray[np.bool_]:
-        """Which texts share an opening and go on otherwise."""
+        """Which texts share an opening and then differ."""
         return (self.words > 0) & ~self.copies
 
 
@@ -383,14 +383,14 @@ def _without_openings(
 
 
 class Words(NamedTuple):
-    """How many words each text of both sides loses."""
+    """The number of words removed from each text of both sides."""
 
     reference: NDArray[np.int64]
     generated: list[NDArray[np.int64]]
 
 
 def openings(ours: Sequence[str], theirs: Sequence[str]) -> Openings:
-    """Hold texts against the reference: row by row, or each against the text most like it.
+    """Compare texts with the reference, row by row, or each with its most similar text.
 
     Parameters
     ----------
@@ -465,7 +465,7 @@ def _check_alike(samples: SampleSet, texts: Sequence[str], done: NDArray[np.bool
 def words_of_prompts(
     theirs: Sequence[str], ours: Sequence[str], matches: Openings
 ) -> tuple[Rows, Rows]:
-    """Tell which texts continue the prompt of which.
+    """Find which texts continue the prompt of which others.
 
     Returns
     -------

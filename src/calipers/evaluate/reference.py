@@ -1,4 +1,4 @@
-"""A reference that is read, embedded and measured once, for many comparisons with it."""
+"""A reference that is read, embedded and measured once, for repeated comparisons."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Options = TypeVar("Options", bound=Group)
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Reference:
-    """A reference that is read and embedded once, for many comparisons: of a model as it trains.
+    """A reference read and embedded once for many comparisons, such as during training.
 
     ``reference.compare(generated)`` gives the same numbers, to the last bit, as
     ``calipers.compare`` with the same samples and options. Vectors are made when they are first
@@ -124,7 +124,7 @@ class Reference:
         return f"<Reference {name} by {self._embedder.name!r}>"
 
     def completed(self, options: Options) -> Options:
-        """Return the options of a comparison with those of the reference, which hold in it.
+        """Return the options of a comparison with those of the reference in force.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class Reference:
         return options.changed(**values)
 
     def open(self, sets: Sequence[SampleSet]) -> Embedder:
-        """Return the embedder, ready for these sets, of which the reference is the first.
+        """Return the embedder for these sets, the first of which is the reference.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class Reference:
     def embed(
         self, samples: SampleSet, cache: Cache | RunVectors | None, progress: Progress
     ) -> Embeddings:
-        """Return the vectors of the reference as it is compared, made once."""
+        """Return the vectors of the reference as compared, computed once."""
         cut = self._cut(samples)
         if cut.embeddings is None:
             embedder = cut.embedder or self._embedder
@@ -175,7 +175,7 @@ class Reference:
         return cut.embeddings
 
     def measured(self, samples: SampleSet) -> Kept:
-        """Return what was computed of the reference as it is compared."""
+        """Return measurements of the reference as compared, computed once."""
         return self._cut(samples).measured
 
     def _cut(self, samples: SampleSet) -> _Cut:

@@ -1,4 +1,4 @@
-"""Two saved runs of one reference: are their scores comparable, and how far are they apart?"""
+"""Pairs of saved runs with one reference: whether scores are comparable, and their difference."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERSION = "calipers"
 
 
 def read_scores(path: str | Path) -> Result:
-    """Read a result; of a comparison the scores and their spreads, since samples may be large.
+    """Read a result; of a comparison only scores and spreads, without samples.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def read_scores(path: str | Path) -> Result:
 
 
 def score_estimate(score: Score, system: System, run: Run) -> tuple[LimitEstimate | None, str]:
-    """Return a score with its error; else None, and why it has none."""
+    """Return a score with its error; else None, and the reason."""
     settings = run.settings
     sets = [system.summary, *([] if run.reference is None else [run.reference])]
     blocks = min([DEFAULT_BLOCKS, *(samples.clusters for samples in sets if samples.clusters)])
@@ -65,7 +65,7 @@ def score_estimate(score: Score, system: System, run: Run) -> tuple[LimitEstimat
 
 
 def differing_pins(first: Score, second: Score) -> list[tuple[str, str, str]]:
-    """Name what was measured differently: each pin of the signatures, and its two values."""
+    """List the differences between signatures: each setting with its two values."""
     here, there = signature_pins(first.signature), signature_pins(second.signature)
     return [
         (name, here.get(name, "none"), there.get(name, "none"))
@@ -81,7 +81,7 @@ def _of_data(name: str, pins: Mapping[str, str]) -> bool:
 
 
 def same_samples(first: System, second: System) -> bool:
-    """Whether both are of the same samples, of one file each."""
+    """Whether both runs hold the same samples, in one file each."""
     same = first.summary.content_hash == second.summary.content_hash
     return same and not first.seeds and not second.seeds
 
@@ -89,7 +89,7 @@ def same_samples(first: System, second: System) -> bool:
 def paired_difference(
     value: float, key: str, first: System, second: System, factor: float = 1.0
 ) -> LimitEstimate | None:
-    """Return the difference of two scores, without the error that the reference brings to both.
+    """Return the difference of two scores, without the shared error of the reference.
 
     None where that error was not saved, or rows come in clusters, whose blocks depend on all sets
     of a run.
@@ -107,7 +107,7 @@ def difference(
     estimates: tuple[LimitEstimate, LimitEstimate],
     factor: float = 1.0,
 ) -> tuple[LimitEstimate, bool]:
-    """Return the first score less `factor` times the second, and whether they were paired.
+    """Return the first score minus `factor` times the second, and whether they were paired.
 
     Paired, the error that the reference brings to both is cancelled; else both scores are taken as
     independent, which is conservative.
@@ -120,7 +120,7 @@ def difference(
 
 
 def withheld_reason(key: str, system: System) -> str | None:
-    """Say why a score has no value where too little of the texts was read; None where it was."""
+    """Explain why a score has no value where too little was read; None where enough was."""
     score = system.scores.get(key)
     if score is None or math.isfinite(score.value):
         return None
@@ -128,7 +128,7 @@ def withheld_reason(key: str, system: System) -> str | None:
 
 
 def run_of(given: Any, path: str) -> Run:
-    """Refuse a result that holds no scores of systems.
+    """Refuse a result without scores of systems.
 
     Raises
     ------

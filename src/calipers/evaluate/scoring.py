@@ -1,4 +1,4 @@
-"""From the embeddings of a pair of sets to its scores and curves, view by view.
+"""Scores and curves of a pair of sets, view by view, from their embeddings.
 
 :func:`score_pair` scores a whole pair, :func:`score_rows` some rows of it, as noise floors and
 advice need them; :func:`average` brings the files of one system together. Every score is signed
@@ -52,7 +52,7 @@ SEARCH = "search"
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The scores and curves of one pair, and where its samples lie, by key.
+    """Scores and curves of one pair, and locations of its samples, by key.
 
     `k_max` is the largest k for which balls were measured, 0 where none were; `remarks` say what is
     to be known of the estimates. Where that was asked for, `spreads` hold how much the scores move,
@@ -72,7 +72,7 @@ class Scored:
 
     @property
     def ranked_spreads(self) -> dict[str, Spread]:
-        """How much what ranks a system moves: the gap to the reference, where that counts."""
+        """Spreads of what ranks a system: of the gap to the reference, where that counts."""
         below = {
             name: score.reference is not None and score.value < score.reference
             for name, score in self.scores.items()
@@ -83,7 +83,7 @@ class Scored:
         }
 
     def of_view(self, view: str, views: tuple[str, ...]) -> Scored:
-        """Put the view in front of every key, unless it is the main one."""
+        """Prefix every key with the view, unless it is the main one."""
         keyed: dict[str, Any] = {
             mapping: {key(view, name, views): value for name, value in values.items()}
             for mapping, values in vars(self).items()
@@ -93,7 +93,7 @@ class Scored:
 
 
 def merge(several: Iterable[Scored]) -> Scored:
-    """Return what all of them hold, whose keys differ."""
+    """Return the union of several parts, whose keys differ."""
     merged = Scored({})
     for scored in several:
         both = {
@@ -106,7 +106,7 @@ def merge(several: Iterable[Scored]) -> Scored:
 
 
 def undefined(scored: Scored, reason: str, only: str = "") -> Scored:
-    """Leave all keys that end so without a value, and without anything that was read with it."""
+    """Remove the value of all keys with an ending, and of everything computed with it."""
 
     def others(values: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in values.items() if not name.endswith(only)}
@@ -284,7 +284,7 @@ def score_view(
 
 
 def is_given_prompts(choice: Choice) -> bool:
-    """Whether a score is of the answers given their prompts.
+    """Whether a score is computed conditionally on the prompts.
 
     A copy is one whatever its prompt, and classifiers keep a prompt together anyway.
     """
@@ -328,7 +328,7 @@ def score_rows(
     pair: Callable[..., Pair] = PARTS,
     strata: Strata | None = None,
 ) -> dict[str, Score]:
-    """Score some rows of both sets, in every view, as a comparison of just these would.
+    """Score some rows of both sets in every view, as a comparison of these rows alone.
 
     They are projected and quantised on their own, whatever the space of the whole run, and no
     replicates are kept; `pair` says how. `strata` are those of all rows of both sets.
@@ -348,7 +348,7 @@ def score_rows(
 
 
 def by_view(choices: Iterable[Choice], views: Iterable[str]) -> Iterator[tuple[str, list[Choice]]]:
-    """Return each view in which something is measured, and its choices: one for each key.
+    """Return the views to be measured, each with one choice for each key.
 
     A metric may have been asked for in one view and in all.
     """
@@ -362,7 +362,7 @@ def by_view(choices: Iterable[Choice], views: Iterable[str]) -> Iterator[tuple[s
 def choices_for(
     keys: Iterable[str], choices: Sequence[Choice], views: tuple[str, ...]
 ) -> list[Choice]:
-    """Return the choices behind keys of scores, each for the views that the keys name."""
+    """Return the choices behind keys of scores, each for the views in the keys."""
     wanted = set(keys)
     return [
         replace(choice, view=view)
@@ -373,7 +373,7 @@ def choices_for(
 
 
 def asked_for(choices: Iterable[Choice]) -> list[Choice]:
-    """Leave out the area under the ROC curve where the tests alone brought it."""
+    """Remove the area under the ROC curve where only the tests need it."""
     return [choice for choice in choices if choice.named or choice.name != AUC]
 
 
@@ -439,7 +439,7 @@ def _cells(pair: Pair) -> dict[str, NDArray[Any]]:
 def signature_fields(
     embeddings: Embeddings, view: str, settings: Settings, *, scope: str = "pair", **hashes: str
 ) -> dict[str, object]:
-    """What every score of a view is signed with; `hashes` name the set that it is compared with."""
+    """Return the signature fields of all scores of a view; `hashes` name the compared sets."""
     view_signature = embeddings.view_signature.get(view)
     return {
         "norm": settings.normalise,
@@ -455,7 +455,7 @@ def signature_fields(
 
 
 def neighbour_fields(fields: Mapping[str, object], settings: Settings) -> dict[str, object]:
-    """Those of what is read from neighbours: rows that are not projected are nobody's scope."""
+    """Return the fields for scores of neighbours; unprojected rows have no scope."""
     if settings.projection == "union":
         return dict(fields)
     return {
@@ -468,7 +468,7 @@ def neighbour_fields(fields: Mapping[str, object], settings: Settings) -> dict[s
 def fields_of_score(
     name: str, score: Score, fields: Mapping[str, object], settings: Settings
 ) -> dict[str, object]:
-    """Those that hold for one score: a statistic of one set is read from the rows as embedded."""
+    """Return the fields of one score; a statistic of one set uses the rows as embedded."""
     if METRICS[name.partition(":")[0]].family in ("support", "copying"):
         return neighbour_fields(fields, settings)
     left_out = ("norm", "pca", "axes", "scope") if score.better == "closest" else ()
@@ -479,7 +479,7 @@ def fields_of_score(
 
 
 def average(files: Sequence[Scored]) -> Scored:
-    """Bring the files of a system together: means of scores and curves, and the single values.
+    """Combine the files of a system: means of scores and curves, and the single values.
 
     A group that a file has no sample of has no mean, and says so.
     """
@@ -512,7 +512,7 @@ def average(files: Sequence[Scored]) -> Scored:
 
 
 def undefined_count(score: Score) -> int:
-    """How many samples have no value, and are left out of a mean, by its signature."""
+    """Return the number of samples without a value, which a mean leaves out, from its signature."""
     match = UNDEFINED.search(score.signature)
     return 0 if match is None else int(match.group(1))
 

@@ -1,4 +1,4 @@
-"""Which rows of the reference and of a generated set answer one prompt.
+"""Rows of the reference and of a generated set that answer the same prompt.
 
 Prompts are known in three ways, tried in this order:
 
@@ -59,7 +59,7 @@ FEWEST_PROMPTS = 2
 
 @dataclass(frozen=True, eq=False)
 class SharedPrompts:
-    """Which prompt each row of two sets answers, where they answer some of the same.
+    """The prompt of each row of two sets that share some prompts.
 
     Attributes
     ----------
@@ -78,12 +78,12 @@ class SharedPrompts:
 
     @cached_property
     def prompts(self) -> Numbers:
-        """The numbers of the prompts that both sides answer, ascending."""
+        """The numbers of the prompts answered on both sides, ascending."""
         return np.intersect1d(self.reference, self.generated)
 
     @property
     def count(self) -> int:
-        """How many prompts both sides answer."""
+        """Number of prompts answered on both sides."""
         return len(self.prompts)
 
     @property
@@ -97,13 +97,13 @@ class SharedPrompts:
         return float(np.isin(self.generated, self.prompts).mean())
 
     def overlap(self) -> PromptOverlap:
-        """Tell how far the sets share prompts."""
+        """Describe how far the sets share prompts."""
         return PromptOverlap(self.count, self.by, self.reference_share, self.generated_share)
 
     def rows(
         self, reference: NDArray[np.intp], generated: NDArray[np.intp]
     ) -> SharedPrompts | None:
-        """Keep some rows of both sides; None where they share no prompts any more."""
+        """Keep some rows of both sides; None where they no longer share any prompt."""
         selected = SharedPrompts(self.reference[reference], self.generated[generated], self.by)
         return selected if selected.count >= FEWEST_PROMPTS else None
 
@@ -111,7 +111,7 @@ class SharedPrompts:
 def shared_prompts(
     reference: SampleSet, generated: SampleSet, *, paired: bool
 ) -> SharedPrompts | None:
-    """Tell which rows of two sets answer the same prompts.
+    """Find the rows of two sets that answer the same prompts.
 
     Parameters
     ----------

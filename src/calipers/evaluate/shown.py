@@ -1,4 +1,4 @@
-"""Which scores of a comparison are shown, and so have intervals and are tested."""
+"""Which scores of a comparison are shown, and hence have intervals and tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calipers.results.shown import ShownScore
 
 
 def with_shown(comparison: Comparison) -> Comparison:
-    """Choose what the table shows: what was asked for, else the headline, by every view."""
+    """Choose what the table shows: the requested scores, else the headline, in every view."""
     settings = comparison.settings
     better = {
         key: score.better
@@ -35,7 +35,7 @@ def shown_scores(
     asked: Sequence[str] | None = None,
     estimator: str = COUNTING,
 ) -> list[ShownScore]:
-    """Choose the scores to show: those that were asked for, else the headline, by every view.
+    """Choose the scores to show: those requested, else the headline, in every view.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where two sets are compared: among rows as they are, in a space of the pair, or of a whole run.
+"""Spaces of comparison: the rows as they are, or projections of a pair or of a whole run.
 
 A :class:`Space` gives the :class:`~calipers.metrics.pair.Pair` of the reference and a generated
 set: :class:`PairSpace` one of its own, :class:`RunSpace` one that all systems of a run share.
@@ -49,11 +49,11 @@ PCA = 0.9
 
 
 class Space(Protocol):
-    """What brings a generated set and the reference to where they are compared."""
+    """Projects a generated set and the reference into the space of their comparison."""
 
     @property
     def scope(self) -> str:
-        """Whose rows the projection and the cells are made from, for signatures."""
+        """Which rows determine the projection and the cells, for signatures."""
         ...
 
     def pair(
@@ -64,17 +64,17 @@ class Space(Protocol):
         needs: Needs,
         clusters: PairClusters | None = None,
     ) -> Pair:
-        """Return the pair of the reference and a generated set, by one view."""
+        """Return the pair of the reference and a generated set in one view."""
         ...
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
-        """Return both sets as neighbours are looked for; None where that follows from the two."""
+        """Return both sets in the space of neighbours; None where that follows from the two."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class PairSpace:
-    """Every pair is projected and quantised on its own: a system never changes another's score.
+    """A projection and cells for each pair, so that a system never changes another's score.
 
     Without `replicates` pairs keep none, and no more neighbours than scores need.
     """
@@ -91,12 +91,12 @@ class PairSpace:
         needs: Needs,
         clusters: PairClusters | None = None,
     ) -> Pair:
-        """Compare the two sets alone."""
+        """Return the pair of the two sets alone."""
         given = self.reference.views[view], generated.views[view]
         return pair_of(*given, settings, needs, clusters=clusters, replicates=self.replicates)
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
-        """Nothing: the rows are made again where they are needed."""
+        """Return None: the rows are computed again where they are needed."""
         return None
 
 
@@ -110,7 +110,7 @@ def pair_of(
     strata: Strata | None = None,
     replicates: bool = True,
 ) -> Pair:
-    """Bring two sets of embeddings to where their neighbours and their distributions are compared.
+    """Project two sets of embeddings into the spaces of neighbours and of distributions.
 
     The projection is made when a metric first needs it. Rows of one stratum are no neighbours.
     Without `replicates` the estimates keep none, which saves time where nothing reads them.
@@ -137,7 +137,7 @@ def pair_of(
 
 
 def neighbour_rows(reference: Points, generated: Points, settings: Settings) -> Sides:
-    """Bring two sets of embeddings to where neighbours are looked for, and only there."""
+    """Project two sets of embeddings into the space of neighbours only."""
     pca = PCA if settings.projection == "union" else None
     return _prepared((reference, generated), pca, settings)
 
@@ -174,7 +174,7 @@ def part_of(
     *,
     strata: Strata | None = None,
 ) -> Pair:
-    """Bring parts of two sets to where their neighbours and their distributions are compared.
+    """Project parts of two sets into the spaces of neighbours and of distributions.
 
     Nothing keeps replicates, and cells are made among the rows where neighbours are looked for:
     the axes of a part would be fitted to few rows, and to those that are compared. What does not
@@ -258,7 +258,7 @@ class RunSpace:
         settings: Settings,
         clusters: RunClusters | None = None,
     ) -> RunSpace:
-        """Bring the systems in the order of the hashes of their samples."""
+        """Make the space from the systems in the order of the hashes of their samples."""
         order = sorted(range(len(hashes)), key=hashes.__getitem__)
         if clusters is not None:
             clusters = clusters[0], tuple(clusters[1][place] for place in order)
@@ -269,7 +269,7 @@ class RunSpace:
 
     @cached_property
     def views(self) -> dict[str, _SharedView]:
-        """What all sets share in each view, made when first asked for."""
+        """What all sets share in each view, computed on first access."""
         views = self.embedded.reference.views
         return {
             view: _SharedView(self.embedded, view, self.settings, self.clusters) for view in views
@@ -304,7 +304,7 @@ class RunSpace:
         return Pair(*rows, settings, needs, quantised, given, project, clusters)
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
-        """Both sets in the shared projection, where neighbours are looked for there."""
+        """Return both sets in the shared projection, if neighbours are searched there."""
         return self._projected(view, generated) if self.settings.projection == "union" else None
 
     def _projected(self, view: str, generated: Embeddings) -> Sides:

@@ -1,4 +1,4 @@
-"""Who is best by a score, who is tied with the best, and of whom the samples do not tell.
+"""The order of systems by a score: the best, those tied with it, and the undecided ones.
 
 The one decision behind the marks of the tables, the sentences of the verdict and the result of
 ``tune``: whatever speaks of it asks here.
@@ -24,7 +24,7 @@ Tested = Mapping[SystemPair, SignificanceTest]
 
 @dataclass(frozen=True)
 class Standing:
-    """The systems by one score, as places among all systems; those without a value are left out.
+    """The systems by one score, as indices of all systems; those without a value are left out.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class Standing:
 
     @property
     def is_clear(self) -> bool:
-        """Whether one system is best, and every other one significantly worse."""
+        """Whether one system is best and every other one significantly worse."""
         others = self.tied or self.undecided or self.untested
         return len(self.best) == 1 and bool(self.worse) and not others
 
 
 def standing(comparison: Comparison, metric: ShownScore) -> Standing:
-    """Say how the systems of a comparison stand by a score; nothing is best without a second one.
+    """Determine the order of a comparison's systems by a score; a single system is not best.
 
     Of several with the best value the first is what the others were tested against.
     """
@@ -81,7 +81,7 @@ def standing(comparison: Comparison, metric: ShownScore) -> Standing:
 
 
 def all_marks(comparison: Comparison, metrics: Sequence[ShownScore]) -> list[tuple[str, ...]]:
-    """Return for each column a mark for every system.
+    """Return, for each column, a mark for every system.
 
     Systems that hold only samples of the reference are marked as such, and are never the best. The
     best; equal to it within a margin; not distinguishable from it; open, where it differs from

@@ -1,4 +1,4 @@
-"""From the embeddings of every set to the scores of every system, as a comparison."""
+"""Score every system from the embeddings of all sets, and assemble the comparison."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def score_systems(
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What the scoring of every file of every system shares."""
+    """The state shared while every file of every system is scored."""
 
     inputs: ComparisonInputs
     embedded: Embedded
@@ -123,12 +123,12 @@ class Run:
 
     @cached_property
     def settings(self) -> Settings:
-        """The options as the metrics of a pair take them."""
+        """The options in the form that the metrics of a pair take."""
         return Settings.of(vars(self.options))
 
     @cached_property
     def permutations(self) -> int:
-        """How often labels are permuted in each test against the reference."""
+        """Number of permutations in each test against the reference."""
         if self.options.level is None:
             return FEWEST_PERMUTATIONS
         tests = len(TESTS) * len(self.embedded.reference.views) * len(self.inputs.systems)
@@ -137,7 +137,7 @@ class Run:
 
     @cached_property
     def space(self) -> Space:
-        """Where pairs are compared."""
+        """The space in which pairs are compared."""
         if not self.options.shared:
             replicates = self.options.level is not None
             return PairSpace(self.embedded.reference, replicates=replicates)
@@ -149,7 +149,7 @@ class Run:
 
     @cached_property
     def reference(self) -> SetSummary:
-        """Describe the reference."""
+        """Summary of the reference."""
         embeddings = [self.embedded.reference]
         notes, file = self.embedded.own_notes(embeddings), self.inputs.reference
         about = summarise([file], name=file.samples.name, notes=notes, embeddings=embeddings)
@@ -158,7 +158,7 @@ class Run:
 
     @cached_property
     def train(self) -> SetSummary | None:
-        """Describe the training set, where there is one."""
+        """Summary of the training set, if there is one."""
         file, embeddings = self.inputs.train, self.embedded.train
         if file is None or embeddings is None:
             return None
@@ -185,7 +185,7 @@ class Run:
 
     @cached_property
     def views(self) -> list[tuple[str, list[Choice]]]:
-        """What is measured, view by view."""
+        """The metrics of each view."""
         return list(by_view(self.choices, self.embedded.reference.views))
 
     def score(self, advance: Advance) -> list[Scored]:
@@ -230,15 +230,15 @@ class Run:
 
     @property
     def embedder(self) -> str:
-        """What messages call the embedder."""
+        """Name of the embedder in messages."""
         return self.embedded.reference.signature.get("embedder", "the embedder")
 
     def sides(self, embeddings: Sequence[Embeddings]) -> SideReadings:
-        """What was read of a system and of the reference."""
+        """How much was read of a system and of the reference."""
         return (("its", read_of(embeddings)), ("the reference's", self.reference.reading))
 
     def withheld(self, embeddings: Sequence[Embeddings]) -> str | None:
-        """Say why a system cannot be compared: too little of it or the reference was read."""
+        """Explain why a system cannot be compared: too little of it or the reference was read."""
         return too_little(self.embedder, self.sides(embeddings))
 
     def _as_read(self, scored: Scored, embeddings: Sequence[Embeddings]) -> Scored:
@@ -284,7 +284,7 @@ class Run:
         )
 
     def reference_scores(self) -> Mapping[str, Score]:
-        """What the reference itself scores against the training set."""
+        """Scores of the reference itself against the training set."""
         reference = self.embedded.reference
         scored = self._as_read(self._copies(reference, self.inputs.reference.clusters), [reference])
         return with_intervals(scored.scores, scored.spreads, self.options.level)
@@ -309,7 +309,7 @@ class Run:
         prompts: Sequence[GivenPrompts | None],
         scored: Scored,
     ) -> SystemResult:
-        """Bring together what is known of one system."""
+        """Assemble the result of one system."""
         files, notes = system.files, self.embedded.own_notes(embeddings)
         summary = summarise(files, name=system.name, notes=notes, embeddings=embeddings)
         withheld = self.withheld(embeddings)

@@ -1,4 +1,4 @@
-"""The view ``text`` of a comparison: statistics of the strings themselves, without embeddings."""
+"""The view ``text`` of a comparison: statistics of the strings, without embeddings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FEW = 3
 
 
 def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
-    """Part the keys of text metrics from those of metrics on embeddings.
+    """Separate the keys of text metrics from those of metrics on embeddings.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
 
 
 def check_text_keys(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -> None:
-    """Refuse text metrics of embeddings, and a run of text metrics alone.
+    """Refuse text metrics for embeddings, and a run of text metrics alone.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def with_text_scores(
     choices: Sequence[Choice],
     options: CompareOptions,
 ) -> tuple[Comparison, tuple[Spreads, ...]]:
-    """Put the scores of texts beside those of embeddings, under ``text.KEY``.
+    """Add the scores of texts to those of embeddings, under ``text.KEY``.
 
     The generated sets were cut, or kept, already; T(P) is taken at the size of each. Beside the
     comparison stands for every system how much what ranks it moves, by the same keys: the gap to
@@ -123,7 +123,7 @@ def with_text_scores(
 
 
 def text_keys(choices: Iterable[Choice]) -> list[str]:
-    """The keys of text metrics as a comparison has them."""
+    """Return the keys of text metrics in the form of a comparison."""
     return [f"{VIEW}.{choice.key}" for choice in choices]
 
 

@@ -37,7 +37,7 @@ MOST_FOR_VENDI = 10_000
 
 
 class MeasuringTexts(Protocol):
-    """What the options of every command that measures texts say of how it goes."""
+    """Options that every command on texts shares for its computations."""
 
     @property
     def level(self) -> float | None:
@@ -45,15 +45,15 @@ class MeasuringTexts(Protocol):
 
     @property
     def seed(self) -> int:
-        """Of every random step."""
+        """Seed of every random step."""
 
     @property
     def threads(self) -> int | None:
-        """Threads of the processor; None for all."""
+        """Number of processor threads; None for all."""
 
     @property
     def progress(self) -> Progress | None:
-        """What shows how far it is."""
+        """The progress display."""
 
 
 FREE = (2.0, float("inf"))
@@ -116,7 +116,7 @@ def find_splitter(tokenizer: AnyTokenizer) -> Tokenizer:
 
 @dataclass(frozen=True, eq=False)
 class TextRun:
-    """What the measuring of every file shares; `corpora` are taken out as they are used."""
+    """The state shared while every file is measured; `corpora` are removed as they are used."""
 
     inputs: Inputs
     choices: Sequence[Choice]
@@ -157,7 +157,7 @@ class TextRun:
         )
 
     def reference_scores(self, advance: Advance) -> Mapping[str, Score]:
-        """Measure the reference alone, or give what was measured of it beside the systems."""
+        """Measure the reference alone, or return what was measured with the systems."""
         if self.reference is None:
             return {}
         scores, spreads = {}, {}
@@ -170,7 +170,7 @@ class TextRun:
         return with_intervals(scores, _known(spreads), self.options.level)
 
     def about_reference(self, scores: Mapping[str, Score]) -> SetSummary | None:
-        """Describe the reference."""
+        """Return the summary of the reference."""
         file = self.inputs.reference
         if file is None or self.reference is None:
             return None
@@ -257,7 +257,7 @@ def about(file: InputSet, warnings: tuple[str, ...] = ()) -> SetSummary:
 
 
 def check_limits(choices: Iterable[Choice], inputs: Inputs) -> None:
-    """Refuse what these sizes do not allow; what only came along with others has a dash instead.
+    """Refuse requested metrics that these sizes do not allow; others have a dash instead.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The training set: how much of what a model generates is copied from it, and what is normal."""
+"""The training set: how much generated samples copy from it, compared with chance."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SMALLEST = 5
 
 
 def check_train(train: InputSet) -> None:
-    """Say before the long work that a training set is too small to have distances of its own."""
+    """Refuse, before the long work, a training set too small for distances within it."""
     if len(train.samples) < 2:
         raise InputError(
             f"{where(train.samples)}: the training set needs at least 2 samples; it has 1"
@@ -52,7 +52,7 @@ def score_copies(
     train_hash: str,
     clusters: Clusters | None = None,
 ) -> Scored:
-    """Compare one set with the training set, in every view in which something was asked for."""
+    """Compare one set with the training set, in every view with a requested metric."""
     views, by_views = tuple(train.views), []
     for view, _ in by_view(asked_for(choices), views):
         near = neighbourhoods(
@@ -96,7 +96,7 @@ def _spreads(near: Neighbourhoods, seed: int, clusters: Clusters | None) -> dict
 
 
 def train_warnings(train: SetSummary, reference: SetSummary) -> tuple[str, ...]:
-    """Warn where the training set is the reference, which is compared with it."""
+    """Warn where the training set is the reference itself."""
     if reference.content_hash != train.content_hash:
         return ()
     return (

@@ -1,4 +1,4 @@
-"""A comparison ──► its verdict: the few sentences that a person reads first.
+"""The verdict of a comparison: the few sentences that a person reads first.
 
 Who is closest to the reference, who has collapsed, who cannot be distinguished from it, and the one
 or two cautions that could change that. Terminal, JSON, Python and page all take it from here. Every
@@ -70,17 +70,17 @@ NUMBERS = re.compile(r"\ball\b|(?:\bunder )?\d[\d.,]*(?: %)?")
 
 
 def decided(comparison: Comparison) -> Comparison:
-    """Decide what is shown of a comparison that was put together, and what its verdict is."""
+    """Determine which scores of a comparison are shown, and its verdict."""
     return with_verdict(with_shown(comparison))
 
 
 def with_verdict(comparison: Comparison) -> Comparison:
-    """Add the verdict, which rests on everything else that a comparison holds."""
+    """Add the verdict, which rests on everything else in a comparison."""
     return replace(comparison, verdict=verdict(comparison))
 
 
 def verdict(comparison: Comparison) -> Verdict:
-    """Say in a few sentences what a comparison found.
+    """Write the verdict of a comparison in a few sentences.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _ranked(comparison: Comparison) -> Comparison:
 
 
 def decisive(comparison: Comparison) -> ShownScore | None:
-    """Return the score by which the verdict and ``tune`` say who is best; None where there is none.
+    """Return the score by which the verdict and ``tune`` decide who is best, or None.
 
     It is the first score of the gap that is shown by the main view, else the first that ranks.
     """
@@ -135,7 +135,7 @@ def decisive(comparison: Comparison) -> ShownScore | None:
 
 
 def furthest_first(comparison: Comparison) -> list[int]:
-    """Order the systems by how far they are from the reference by the first view, furthest first.
+    """Order the systems by distance from the reference in the first view, furthest first.
 
     Systems without a value come last, in their order; so do all where nothing ranks them.
     """

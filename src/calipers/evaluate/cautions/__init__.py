@@ -1,1 +1,1 @@
-"""What else differs between two sets, and how far that could move a score."""
+"""Cautions: what else differs between two sets, and how far that could move a score."""

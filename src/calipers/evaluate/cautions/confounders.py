@@ -1,4 +1,4 @@
-"""What besides the models may have moved the scores: a number each, a warning where it is large.
+"""Confounders of the scores besides the model: a number for each, and a warning where it is large.
 
 Scores compare two sets of texts and not two writers. A difference in length, repeated or copied
 texts, prompts that stand on both sides, texts that the embedder did not read to the end, another
@@ -50,7 +50,7 @@ from calipers.samples import SampleSet
 
 @dataclass(frozen=True)
 class Confounders:
-    """What differs between a system's texts and the reference's besides how they are written.
+    """Differences between a system's texts and the reference's besides the writing itself.
 
     Attributes
     ----------
@@ -89,12 +89,12 @@ class Confounders:
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What a person should know before trusting the scores, in the order of the checks."""
+        """Cautions to be read before the scores, in the order of the checks."""
         return () if self.same else tuple(self._cautions())
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The same, one sentence each."""
+        """The cautions as sentences."""
         return sentences(self.cautions)
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Confounders:
 
 @dataclass(frozen=True, eq=False)
 class ReferenceTexts:
-    """The reference, read once for all systems; None in place of facts for images and vectors."""
+    """Facts on the reference's texts, read once for all systems; None for images and vectors."""
 
     samples: SampleSet
     facts: TextFacts | None

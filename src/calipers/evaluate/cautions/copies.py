@@ -1,4 +1,4 @@
-"""What samples have in common: repeats within a set, copies and beginnings on both sides, prompts.
+"""Cautions on repeats within a set, texts and beginnings shared by both sides, and prompts.
 
 **Duplicates and copies.** Texts are compared as a whole, letter case and white space aside; a copy
 with one changed word is none (:func:`calipers.text.near_texts` finds those). Empty texts are left
@@ -95,7 +95,7 @@ class Duplicates:
     unit: str = "texts"
 
     def caution(self) -> Caution | None:
-        """Say how many there are beyond the reference's, and what to do."""
+        """Describe the repeats beyond the reference's, and advise."""
         shares, sizes = (self.generated, self.reference), (self.size, self.size)
         if not beyond_chance(*shares, *sizes, least=MORE_REPEATS):
             return None
@@ -112,7 +112,7 @@ class Duplicates:
 
 @dataclass(frozen=True)
 class Copies:
-    """The share of generated texts that occur in the reference too, 0 to 1.
+    """The share of generated texts that also occur in the reference, 0 to 1.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Copies:
     m: int
 
     def caution(self) -> Caution | None:
-        """Say how many there are beyond what people repeat, and what to do."""
+        """Describe the copies beyond those expected of people, and advise."""
         if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_COPIES):
             return None
         text = (
@@ -145,7 +145,7 @@ class Copies:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The share of texts that begin with a prompt, 0 to 1, as far as rows name prompts.
+    """The share of texts that begin with a prompt, 0 to 1, where rows name prompts.
 
     A side whose rows name prompts is held against these, text by text. A side whose rows name none
     is held against those of the other side; whether it begins with others is not known.
@@ -174,7 +174,7 @@ class Prompts:
 
     @property
     def apart(self) -> bool:
-        """Whether the prompts that rows name begin the texts of neither side."""
+        """Whether texts on neither side begin with the prompts that rows name."""
         return not self._in_generated and not self._in_reference
 
     @property
@@ -201,7 +201,7 @@ class Prompts:
         return max(self.reference or 0.0, others) > MORE_BEGINNINGS or named > MORE_CONTINUED
 
     def caution(self) -> Caution | None:
-        """Say on which side the texts contain prompts, and what to do."""
+        """Describe on which side the texts contain prompts, and advise."""
         if self.apart:
             return None
         if self._in_generated:
@@ -310,7 +310,7 @@ class Beginnings:
     unit: str = WORDS
 
     def caution(self) -> Caution | None:
-        """Say how many there are, how long they are, and what to do."""
+        """Describe the shared beginnings and their length, and advise."""
         if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_BEGINNINGS):
             return None
         many = f"{self.words:g}" if self.words < BEGINNING else f"{BEGINNING} or more"
@@ -354,7 +354,7 @@ class Beginnings:
 
 
 def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> Duplicates | None:
-    """Hold the repeats within each file against the reference's at the same size."""
+    """Compare the share of repeats within each file with the reference's at the same size."""
     theirs, *ours = (
         np.unique(facts.keys[facts.nonempty], return_counts=True)[1]
         for facts in (reference, *generated)
@@ -363,7 +363,7 @@ def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> 
 
 
 def measure_repeated_rows(reference: Points, generated: Sequence[Points]) -> Duplicates | None:
-    """The same for embeddings: rows that equal an earlier one in every number."""
+    """Do the same for embeddings: rows equal to an earlier one in every number."""
     return _duplicates(_row_counts(reference), [_row_counts(rows) for rows in generated], "rows")
 
 
@@ -383,7 +383,7 @@ def _duplicates(
 
 
 def repeats(counts: NDArray[np.intp], size: int) -> float:
-    """Return the share of repeats that is expected among `size` texts drawn from a set.
+    """Return the expected share of repeats among `size` texts drawn from a set.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def measure_copies(reference: TextFacts, generated: Sequence[TextFacts]) -> Copi
 
 
 def measure_prompts(reference: TextFacts, generated: Sequence[TextFacts]) -> Prompts | None:
-    """Count the texts that begin with a prompt that rows name; None where no row names one."""
+    """Count the texts that begin with a prompt named by a row; None where no row names one."""
     ours, theirs = _begun_by_own(generated), _begun_by_own([reference])
     if ours is None and theirs is None:
         return None
@@ -450,7 +450,7 @@ def measure_prompts(reference: TextFacts, generated: Sequence[TextFacts]) -> Pro
 def measure_beginnings(
     reference: TextFacts, generated: Sequence[TextFacts], prompts: Prompts | None = None
 ) -> Beginnings | None:
-    """Hold what generated texts share with reference texts against what these share."""
+    """Compare the beginnings shared across the sides with those shared within the reference."""
     uncopied = [_uncopied(facts, reference) for facts in generated]
     texts = [
         facts.beginnings[row]
@@ -484,7 +484,7 @@ def measure_beginnings(
 
 
 def words_to_skip(lengths: NDArray[np.int64]) -> int:
-    """Return the number of words that leaves hardly any of these openings; 0 where that is unknown.
+    """Return the number of words to skip so that few openings remain; 0 where unknown.
 
     Parameters
     ----------
@@ -499,7 +499,7 @@ def words_to_skip(lengths: NDArray[np.int64]) -> int:
 
 
 def same_length(lengths: NDArray[np.int64]) -> int | None:
-    """Return the length of the prompts behind shared openings, where they have one; else None.
+    """Return the common length of the prompts behind shared openings, or None.
 
     An opening is longer than its prompt where a model goes on as the person did, and hardly ever
     shorter.

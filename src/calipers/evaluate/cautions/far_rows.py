@@ -1,4 +1,4 @@
-"""Whether a few rows of vectors lie so far out that the scores follow them and nothing else.
+"""Caution on outlying rows of vectors that determine the scores.
 
 Means, covariances and kernels that grow weigh a row by how far it lies from the middle, and a ball
 around a row that lies far out is as wide as the gap to the others, and covers half of the other
@@ -19,7 +19,7 @@ from calipers.results.caution import Caution, brief_share, fitting
 
 @dataclass(frozen=True)
 class Outliers:
-    """Rows of both sets that lie far from the middle and hold much of the variance.
+    """Outlying rows of both sets that hold much of the variance.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Outliers:
     distance: float
 
     def caution(self) -> Caution:
-        """Name them, and say what follows them."""
+        """Name the rows, and the scores that they determine."""
         sides = [("the reference", self.reference), ("the generated set", self.generated)]
         named = " and ".join(f"{_rows(rows)} of {side}" for side, rows in sides if rows)
         many = len(self.reference) + len(self.generated) > 1
@@ -64,7 +64,7 @@ def _rows(places: tuple[int, ...], most: int = 3) -> str:
 
 
 def measure_outliers(reference: Points, generated: Points) -> Outliers | None:
-    """Find such rows; None where there are none, or where all rows are one.
+    """Find outlying rows; None where there are none, or all rows are equal.
 
     Parameters
     ----------

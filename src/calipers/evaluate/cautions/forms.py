@@ -1,4 +1,4 @@
-"""Whether the sides are written in different Unicode forms, or one of them with hidden characters.
+"""Caution on different Unicode forms of the two sides, and on invisible characters.
 
 Copies, duplicates and tokens are found in texts as they are seen
 (:mod:`calipers.text.unicode_forms`), so that such characters hide nothing from them. What reads the
@@ -24,7 +24,7 @@ MORE_TEXTS = 0.01
 
 @dataclass(frozen=True)
 class Forms:
-    """The share of texts that are decomposed, or hold characters that nobody sees, 0 to 1.
+    """The share of texts that are decomposed or contain invisible characters, 0 to 1.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Forms:
     m: int
 
     def caution(self, other: str = "reference") -> Caution | None:
-        """Say on which side such texts are, where it is far more on one of them.
+        """Describe on which side such texts are far more frequent.
 
         `other` names the side that the generated texts are held against.
         """
@@ -59,14 +59,14 @@ class Forms:
 
 
 def measure_forms(reference: TextFacts, generated: Sequence[TextFacts]) -> Forms | None:
-    """Count the texts of both sides whose characters are not those that are seen."""
+    """Count the texts of both sides with decomposed or invisible characters."""
     if reference.characters is None:
         return None
     return _forms(reference.altered, np.concatenate([facts.altered for facts in generated]))
 
 
 def forms_of(reference: Iterable[str], generated: Iterable[str]) -> Forms:
-    """Count them in texts that were not read for other checks."""
+    """Count such texts among texts that were not read for other checks."""
     sides = (
         np.array([altered(text) for text in side], np.bool_) for side in (reference, generated)
     )

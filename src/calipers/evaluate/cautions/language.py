@@ -1,4 +1,4 @@
-"""Whether texts are in another script or in another language; no model is needed for either.
+"""Cautions on texts in different scripts or languages, found without a model.
 
 **Languages.** `samples/languages.py` names the language of each text by its script and its words of
 grammar: Chinese and Japanese, simplified and traditional characters, Thai, and some fifty of the
@@ -70,7 +70,7 @@ MORE_TEXTS = 0.05
 
 @dataclass(frozen=True)
 class Languages:
-    """The share of each language among the texts of both sides whose language is known.
+    """The share of each language among the texts of both sides with a known language.
 
     Texts that are too short to tell, and those in no language, such as code, are left out: that a
     side has more of them says nothing of its languages.
@@ -89,7 +89,7 @@ class Languages:
     m: int
 
     def caution(self) -> Caution | None:
-        """Say which language one side has more of, and what to do."""
+        """Describe which languages are over-represented on one side, and advise."""
         more, less = self._beyond(ours=True), self._beyond(ours=False)
         if not more and not less:
             return None
@@ -123,7 +123,7 @@ class Languages:
 
 
 def measure_languages(reference: TextFacts, generated: Sequence[TextFacts]) -> Languages | None:
-    """Compare the languages of both sides; None where either has no texts to tell them by."""
+    """Compare the languages of both sides; None where either has no texts to tell from."""
     theirs = reference.samples.languages
     files = [facts.samples.languages for facts in generated]
     ours = TextLanguages.joined([file for file in files if file is not None])
@@ -178,7 +178,7 @@ class Scripts:
     halves: float
 
     def caution(self) -> Caution | None:
-        """Say which scripts the sides are written in, and what to do."""
+        """Describe the scripts of both sides, and advise."""
         if self.distance <= max(MORE_LETTERS, self.halves):
             return None
         text = (
@@ -270,7 +270,7 @@ def _listed(shares: Mapping[str, float], most: int = 3) -> str:
 
 @dataclass(frozen=True)
 class Language:
-    """How much of each side the most frequent words of either side make up.
+    """The share of each side's words that are frequent words of either side.
 
     Attributes
     ----------
@@ -299,7 +299,7 @@ class Language:
     example: str | None
 
     def caution(self) -> Caution | None:
-        """Say on which side such texts are, and what to do."""
+        """Describe on which side texts of another language are, and advise."""
         n, m = self.n, self.m
         if beyond_chance(self.generated_foreign, self.expected, m, n, least=MORE_TEXTS):
             text = (
@@ -328,7 +328,7 @@ class Language:
 
 
 def measure_language(reference: TextFacts, generated: Sequence[TextFacts]) -> Language | None:
-    """Hold the most frequent words of each side against the texts of both.
+    """Compare the most frequent words of each side with the texts of both.
 
     None where most texts are too short to tell, their script has no spaces, a set has no words that
     stand in all its texts, or says nearly the same over and over: fewer than `FEWEST_TEXTS` of its

@@ -1,4 +1,4 @@
-"""Whether texts of one side are longer, or cut by the embedder: length alone moves every score.
+"""Cautions on lengths: texts of one side are longer, or truncated by the embedder.
 
 Two numbers tell of lengths: the medians, and the Kolmogorov-Smirnov distance of the lengths, the
 largest difference between the shares of both sides that are at most so many words long. The medians
@@ -67,7 +67,7 @@ HARDLY_ANY = 0.05
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long the texts of both sides are, in one unit.
+    """The lengths of the texts of both sides, in one unit.
 
     Attributes
     ----------
@@ -111,14 +111,14 @@ class Lengths:
 
     @property
     def differs(self) -> bool:
-        """Whether the difference is more than chance, and large enough to move scores."""
+        """Whether the difference is significant, and large enough to move scores."""
         low, high = sorted((self.reference, self.generated))
         spread = self.distance > LENGTH_DISTANCE and self.stretch > SAME_LENGTH
         large = high > LENGTH_RATIO * low or spread
         return large and self.distance > self.chance
 
     def caution(self) -> Caution:
-        """Say how far the lengths differ, and what to do."""
+        """Describe how far the lengths differ, and advise."""
         low, high = sorted((self.reference, self.generated))
         brief = "a different spread of lengths"
         if high > LENGTH_RATIO * low:
@@ -156,7 +156,7 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Truncation:
-    """The share of texts that were longer than the embedder reads, 0 to 1.
+    """The share of texts longer than the embedder reads, 0 to 1.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Truncation:
     words: int | None
 
     def caution(self) -> Caution | None:
-        """Say on which side texts were cut, where the notes of the sets do not tell enough."""
+        """Describe on which side texts were truncated, beyond the notes of the sets."""
         shares = f"{percent(self.generated)} of its texts and {percent(self.reference)} of the "
         low, high = sorted((self.reference, self.generated))
         if beyond_chance(high, low, self.n, self.m, least=UNLIKE):
@@ -211,7 +211,7 @@ class Truncation:
 
 
 def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tuple[Lengths, ...]:
-    """Compare the lengths of both sides in every unit that they have."""
+    """Compare the lengths of both sides in every available unit."""
     theirs, ours = reference.words, np.concatenate([facts.words for facts in generated])
     if reference.characters is None:
         return (_lengths("tokens", theirs, ours),)
@@ -252,7 +252,7 @@ def _lengths(
 
 
 def ks_distance(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[float, int]:
-    """Find where the two distributions of a length lie farthest apart.
+    """Find the length at which the two distribution functions differ most.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def ks_distance(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[flo
 
 
 def length_shift(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> float:
-    """Measure how far lengths lie apart, in doublings.
+    """Measure the shift between lengths, in doublings.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _at_most(lengths: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[n
 
 
 def ks_chance(n: int, m: int) -> float:
-    """Return the Kolmogorov-Smirnov distance that sets of one kind reach 1 in 12,000 times.
+    """Return the Kolmogorov-Smirnov distance that chance exceeds once in 12,000 times.
 
     Among ten texts a side no distance is beyond chance: it is 1, the largest there is.
     """
@@ -308,7 +308,7 @@ def measure_truncation(
     generated: Sequence[TextFacts],
     embeddings: tuple[Embeddings, Sequence[Embeddings]] | None,
 ) -> Truncation | None:
-    """Count the texts that were cut on both sides; None where the embeddings do not tell."""
+    """Count the truncated texts on both sides; None where the embeddings do not tell."""
     if embeddings is None:
         return None
     marks = [side.truncated for side in (embeddings[0], *embeddings[1])]

@@ -1,4 +1,4 @@
-"""How far a confounder of a given strength moves the scores, as measured in real texts.
+"""The effect of a confounder on the scores, by its strength, as measured in real texts.
 
 ``python research/experiments/cautions.py`` plants each in otherwise equal texts and prints the
 points below: a strength, and the mean absolute change of the score that changes most (MAUVE*,
@@ -102,7 +102,7 @@ reference's own.
 
 
 def movement(scale: Scale, strength: float) -> float:
-    """Tell how far scores may move by a confounder of this strength, 0 to 1.
+    """Return how far scores may move by a confounder of this strength, 0 to 1.
 
     Examples
     --------
@@ -116,10 +116,10 @@ def movement(scale: Scale, strength: float) -> float:
 
 
 def by_ratio(scale: Scale, one: float, other: float) -> float:
-    """The same, of a strength that is the ratio of two sizes; those below 1 count as 1."""
+    """Return the same for a strength given as the ratio of two sizes; below 1 it counts as 1."""
     return movement(scale, abs(math.log2(max(1.0, one) / max(1.0, other))))
 
 
 def by_size(n: int) -> float:
-    """How far chance moves the scores of sets of `n` samples."""
+    """Return how far chance moves the scores of sets of `n` samples."""
     return movement("few_samples", 1 / math.sqrt(max(1, n)))

@@ -1,4 +1,4 @@
-"""What a person must know of texts before reading their statistics."""
+"""Cautions on the statistics of texts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def system_cautions(
     *,
     same: bool = False,
 ) -> Iterator[Caution]:
-    """Say what moves the statistics of a system besides what they are meant to tell.
+    """Describe what moves a system's statistics besides what they measure.
 
     `same` says that it holds only texts of the reference.
     """
@@ -61,7 +61,7 @@ def system_cautions(
 def pair_cautions(
     summary: SetSummary, reference: SetSummary | None, *, same: bool = False
 ) -> Iterator[Caution]:
-    """Say what is to be known of the size of a system, and of its texts beside the reference's."""
+    """Describe the size of a system, and how its texts differ from the reference's."""
     if reference is not None:
         yield from length_cautions(reference, summary)
         if same:
@@ -74,7 +74,7 @@ def pair_cautions(
 
 
 def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[Caution]:
-    """Say how many texts repeat others, and how many have no value."""
+    """Describe how many texts repeat others, and how many have no value."""
     for file in files:
         copies = len(file.samples) - len(set(map(as_seen, file.samples)))
         if copies > MANY_COPIES * len(file.samples):
@@ -90,7 +90,7 @@ def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iter
 
 
 def ball_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
-    """Say where the balls around texts hold everything, as they do where texts share little."""
+    """Warn where balls around texts contain all texts, since these share little."""
     full = []
     for key, score in scores.items():
         name, words = split_text_key(key)
@@ -107,7 +107,7 @@ def ball_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
 
 
 def undefined_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
-    """Say for how many texts the mean of a metric does not speak."""
+    """State how many texts are not part of a metric's mean."""
     missing = {key: _undefined(score) for key, score in scores.items()}
     counts = [f"{key} {count:,}" for key, count in missing.items() if count]
     if counts:
@@ -118,7 +118,7 @@ def undefined_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
 def form_cautions(
     files: Sequence[InputSet], reference: InputSet | None, train: InputSet | None
 ) -> Iterator[Caution]:
-    """Say where texts are written in another Unicode form than those they are held against."""
+    """Warn of texts in another Unicode form than those they are compared with."""
     for other, side in (("reference", reference), ("training set", train)):
         if side is not None:
             texts = (text for file in files for text in file.samples)
@@ -127,7 +127,7 @@ def form_cautions(
 
 
 def unseen_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
-    """Say which metrics did not read what they seem to speak of, and how much of it."""
+    """Describe which metrics could not read part of the texts, and how much."""
     about: dict[str, list[str]] = {}
     for key, score in scores.items():
         if score.note:
@@ -139,7 +139,7 @@ def unseen_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
 
 
 def unread_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
-    """Say which scores rest on words that their model does not know."""
+    """Describe which scores rest on words that their model does not know."""
     for key, score in scores.items():
         pins = signature_pins(score.signature)
         share = float(pins.get("unread_words", 0))
@@ -156,7 +156,7 @@ def unread_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
 
 
 def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[Caution]:
-    """Say that sets of different size stand side by side, where they were kept so."""
+    """Warn of sets of different sizes."""
     counts = sorted(set(sizes.values()))
     sized = [choice.key for choice in choices if choice.sized]
     if len(counts) > 1 and sized:
@@ -175,7 +175,7 @@ def _undefined(score: Score) -> int:
 
 
 def script_cautions(corpus: Corpus) -> Iterator[Caution]:
-    """Say that a set is in such a script, and that its tokens are not words.
+    """Warn of a set in a script whose tokens are not words.
 
     The sizes of its tokens tell, not the name of the tokenizer: texts in which spaces were put
     between words need no other one.

@@ -1,4 +1,4 @@
-"""What the checks for confounders share: facts of a set's texts, and what chance does to shares.
+"""Facts of a set's texts that the checks share, and chance variation of shares.
 
 A set is read once. Texts are folded: letter case, the kind and amount of white space, Unicode form
 and invisible characters do not matter. Token ids are read as texts whose words are the ids. Of a
@@ -49,7 +49,7 @@ clusters (one author, one day's news), for which this leaves room."""
 
 @dataclass(frozen=True, eq=False)
 class TextFacts:
-    """One set of texts or of token ids, as the checks see it.
+    """Facts of one set of texts or token ids, as the checks need them.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class TextFacts:
 
     @cached_property
     def unit(self) -> str:
-        """What `words` counts: words, characters of scripts without spaces, or both."""
+        """The unit of `words`: words, characters of scripts without spaces, or both."""
         return self.samples.word_unit
 
     @property
@@ -84,7 +84,7 @@ class TextFacts:
 
     @cached_property
     def sampled(self) -> list[str]:
-        """The beginnings of some of the texts, spread evenly; none of token ids."""
+        """The beginnings of some of the texts, evenly spaced; none for token ids."""
         column = self.samples.texts
         if column is None:
             return []
@@ -97,7 +97,7 @@ class TextFacts:
 
     @cached_property
     def letters(self) -> dict[str, NDArray[np.int64]]:
-        """Script to the number of its letters in each of these texts."""
+        """Number of letters of each script in each of these texts."""
         return letters(self.sampled)
 
     @cached_property
@@ -107,7 +107,7 @@ class TextFacts:
 
     @cached_property
     def prompts(self) -> list[str] | None:
-        """The folded beginning of every text's own prompt; None where they are not known."""
+        """The folded beginning of every text's own prompt; None where unknown."""
         column = self.samples.prompts
         if column is None:
             return None
@@ -115,18 +115,18 @@ class TextFacts:
 
     @cached_property
     def different_in_order(self) -> list[str]:
-        """The beginnings of all different texts that are not empty, sorted."""
+        """The distinct beginnings of texts that are not empty, sorted."""
         first = np.unique(self.keys, return_index=True)[1].tolist()
         return sorted(self.beginnings[row] for row in first if self.beginnings[row])
 
     @cached_property
     def common_among(self) -> NDArray[np.int64]:
-        """For each of them, the most words that it shares with another one."""
+        """For each of them, the most words shared with another one."""
         return longest_among(self.different_in_order)
 
 
 def read_facts(samples: SampleSet) -> TextFacts | None:
-    """Read a set through once; None for images and embeddings, which have no words."""
+    """Read a set once; None for images and embeddings, which have no words."""
     if samples.kind not in ("texts", "tokens"):
         return None
     tokens = samples.kind == "tokens"
@@ -160,7 +160,7 @@ def fold(text: str, words: int) -> str:
 
 
 def common_words(one: str, other: str) -> int:
-    """Count the words that two folded texts have in common at their beginning."""
+    """Count the words at the beginning that two folded texts have in common."""
     if one == other:
         return len(one.split())
     places = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
@@ -170,7 +170,7 @@ def common_words(one: str, other: str) -> int:
 
 
 def longest_common(beginnings: Iterable[str], in_order: Sequence[str]) -> NDArray[np.int64]:
-    """Count for each text the most words that its beginning shares with one of a sorted list.
+    """Count for each text the most words that its beginning shares with any of a sorted list.
 
     In a sorted list, what shares the most stands right before or right behind the place where the
     text itself would stand.
@@ -184,7 +184,7 @@ def longest_common(beginnings: Iterable[str], in_order: Sequence[str]) -> NDArra
 
 
 def longest_among(in_order: Sequence[str]) -> NDArray[np.int64]:
-    """Count for each of a sorted list the most words that it shares with another of it."""
+    """Count for each text of a sorted list the most words shared with another of the list."""
     steps = [common_words(*pair) for pair in pairwise(in_order)]
     return np.array([max(pair) for pair in zip([0, *steps], [*steps, 0], strict=True)], np.int64)
 
@@ -198,7 +198,7 @@ def _as_words(ids: NDArray[np.int32]) -> str:
 
 
 def letters(texts: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Count the letters of each script in each text: script to counts of shape (n,)."""
+    """Count the letters of each script in each text: a map from script to counts of shape (n,)."""
     points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
     used = np.flatnonzero(np.bincount(points)).tolist()
     names = [script_of(chr(point)) for point in used]
@@ -213,7 +213,7 @@ def letters(texts: Sequence[str]) -> dict[str, NDArray[np.int64]]:
 
 @lru_cache(maxsize=4096)
 def script_of(sign: str) -> str:
-    """Name the script of a letter; the empty string for signs, digits and marks.
+    """Return the script of a letter; the empty string for signs, digits and marks.
 
     Examples
     --------
@@ -224,14 +224,14 @@ def script_of(sign: str) -> str:
 
 
 def beyond_chance(share: float, other: float, n: int, m: int, *, least: float = 0.0) -> bool:
-    """Tell whether one share of `n` lies above another of `m` by more than chance and `least`."""
+    """Tell whether a share of `n` exceeds one of `m` significantly, and by at least `least`."""
     pooled = (n * share + m * other) / (n + m)
     error = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
     return share - other > max(least, Z * error)
 
 
 def percent(share: float) -> str:
-    """Write a share for a sentence: ``0 %``, ``0.3 %``, ``12 %``, and never 0 or 100 too early."""
+    """Write a share as a percentage; 0 % and 100 % only where they are exact."""
     if share in (0.0, 1.0):
         return f"{share:.0%}".replace("%", " %")
     digits = 1 if share < 0.0995 or share > 0.995 else 0
@@ -242,7 +242,7 @@ def percent(share: float) -> str:
 
 
 def brief_lengths(reference: float, generated: float, unit: str) -> str:
-    """Say how median lengths differ.
+    """Describe how median lengths differ.
 
     Examples
     --------
