@@ -1,4 +1,4 @@
-"""Scores ──► which samples and topics cause them, as data.
+"""Explanations of scores: which samples and topics cause the gap, as data.
 
 A score that does not lead to the texts behind it cannot be acted on.
 """

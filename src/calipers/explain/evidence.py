@@ -1,4 +1,4 @@
-"""What an explanation is made from: one generated set and the reference, in one view.
+"""The input of an explanation: one generated set and the reference in one view.
 
 :class:`Evidence` is what was measured of them, :class:`DistanceSpace` where their rows lie.
 """
@@ -24,7 +24,7 @@ OF_GENERATED = ("nearest_reference", "reference_distance", "reference_first_k", 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Where generated samples lie beside those that a model was trained on.
+    """Distances of generated samples from a model's training set.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Trained:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
-    """One generated set and the reference in one view, and what was measured of them.
+    """One generated set and the reference in one view, with what was measured of them.
 
     Attributes
     ----------
@@ -144,12 +144,12 @@ class Evidence:
 
     @property
     def n(self) -> int:
-        """How many reference samples there are."""
+        """Number of reference samples."""
         return len(self.reference_vectors)
 
     @property
     def m(self) -> int:
-        """How many generated samples there are."""
+        """Number of generated samples."""
         return len(self.generated_vectors)
 
     @property
@@ -169,17 +169,17 @@ class Evidence:
         return all(any(words is not None for words in side) for side in known)
 
     def words(self) -> tuple[WordCounts, WordCounts] | None:
-        """The words of both sets; None where samples are no texts."""
+        """The words of both sets; None where samples are not texts."""
         reference = _counted(self.reference_words, self.reference_texts)
         generated = _counted(self.generated_words, self.generated_texts)
         return None if reference is None or generated is None else (reference, generated)
 
     def reference_sample(self, row: int) -> dict[str, Any]:
-        """Say which sample of the reference a row is: its text and its file, where it has them."""
+        """Return the reference sample of a row: its text and its file, if it has them."""
         return _named_row(row, self.reference_texts, self.reference_files)
 
     def generated_sample(self, row: int) -> dict[str, Any]:
-        """Say the same of a generated sample."""
+        """Return the generated sample of a row: its text and its file, if it has them."""
         return _named_row(row, self.generated_texts, self.generated_files)
 
 
@@ -195,7 +195,7 @@ def _named_row(
 
 @dataclass(frozen=True, eq=False)
 class DistanceSpace:
-    """Rows of both sets as distances are taken between them, float64."""
+    """Rows of both sets in the space of distances, float64."""
 
     reference: Matrix
     generated: Matrix
@@ -203,7 +203,7 @@ class DistanceSpace:
 
     @classmethod
     def of(cls, evidence: Evidence) -> DistanceSpace:
-        """Bring the vectors to where `compare` looked for neighbours."""
+        """Project the vectors into the space in which `compare` searched neighbours."""
         sets = evidence.rows
         if sets is None:
             from calipers.estimate.axes import preprocess
@@ -219,7 +219,7 @@ class DistanceSpace:
         )
 
     def to_reference(self, row: int) -> Matrix:
-        """Distances of a generated sample from all reference samples, shape ``(n,)``."""
+        """Return distances of a generated sample from all reference samples, shape ``(n,)``."""
         point = self.generated[row]
         if not self.cosine:
             return _lengths(self.reference - point)
@@ -229,7 +229,7 @@ class DistanceSpace:
 
 
 class NearMeans:
-    """The rows of every region that lie nearest to the region's mean of such rows.
+    """The rows of every region nearest to the region's mean.
 
     Parameters
     ----------
@@ -254,17 +254,17 @@ class NearMeans:
         self._starts = np.searchsorted(labels[order], np.arange(regions + 1))
 
     def of(self, region: int, count: int) -> list[int]:
-        """At most `count` rows of a region, nearest to its mean first."""
+        """Return at most `count` rows of a region, nearest to its mean first."""
         first, last = self._starts[region], self._starts[region + 1]
         return [int(row) for row in self._rows[first : min(last, first + count)]]
 
     def size(self, region: int) -> int:
-        """How many rows the region has."""
+        """Return the number of rows of a region."""
         return int(self._starts[region + 1] - self._starts[region])
 
 
 def means(rows: Matrix, labels: Labels, regions: int) -> Matrix:
-    """The mean row of every region, zeros for one without rows, shape ``(regions, q)``."""
+    """Return the mean row of every region, zeros for an empty one, shape ``(regions, q)``."""
     sums = np.zeros((regions, rows.shape[1]))
     np.add.at(sums, labels, rows)
     middles: Matrix = sums / np.maximum(np.bincount(labels, minlength=regions), 1)[:, None]

@@ -1,4 +1,4 @@
-"""All samples of a comparison on one plane: where sets meet and where they part.
+"""A map of all samples of a comparison on one plane.
 
 Rows are shown along the two directions in which all sets together vary most, by default scaled to
 length one before; every set counts alike, however large it is. Two axes of hundreds show little of
@@ -31,7 +31,7 @@ LARGE = 512  # axes from which on two of them are found one by one
 
 @dataclass(frozen=True, eq=False)
 class SampleMap(Brief):
-    """Where the samples of several sets lie on a plane.
+    """Positions of the samples of several sets on a plane.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class SampleMap(Brief):
 def sample_map(
     sets: Sequence[ArrayLike], *, method: Method = "pca", normalise: Norm = "l2", seed: int = 0
 ) -> SampleMap:
-    """Put all samples on one plane.
+    """Project the samples of several sets onto one plane.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an explanation says: frozen data, with the samples and regions that it is about.
+"""The data of an explanation: samples, regions and topics.
 
 Rows count from 0 in the sets as they were compared. Where samples are no texts, `text` is None and
 there are no keywords; where an explanation was read back without texts, the same.
@@ -25,7 +25,7 @@ NAMING = 6
 
 @dataclass(frozen=True)
 class Sample(Plain):
-    """A sample that stands for something.
+    """A sample given as an example.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Outlier(Sample):
 
 @dataclass(frozen=True)
 class Copy(Sample):
-    """A generated sample as close to a reference sample as hardly two reference samples are.
+    """A generated sample unusually close to a reference sample: a near copy.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Region(Plain):
 
 @dataclass(frozen=True, kw_only=True)
 class Topic(Region):
-    """Several cells that lie together, and whether both sets have as much of them.
+    """Several adjacent cells, and whether both sets have equal shares of them.
 
     Attributes
     ----------
@@ -259,11 +259,11 @@ class Explanation(Plain):
 
     @property
     def not_significant(self) -> tuple[Topic, ...]:
-        """Topics whose shares differ by no more than chance may bring."""
+        """Topics whose shares do not differ significantly."""
         return tuple(topic for topic in self.topics if not topic.significant)
 
     def listed(self, most: int | None = None) -> Iterator[tuple[Side, Sample]]:
-        """Return every sample that is listed, with its side, as often as it is; not those of cells.
+        """Return every listed sample with its side, once per listing, except those of cells.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class Explanation(Plain):
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def to_dict(self, *, texts: bool = True) -> dict[str, Any]:
-        """Return all of it as plain data, fit for strict JSON; NaN becomes None.
+        """Return the explanation as plain data, fit for strict JSON; NaN becomes None.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class Explanation(Plain):
         return plain(self if texts else self.with_texts(None, None))  # type: ignore[no-any-return]
 
     def with_texts(self, reference: Texts, generated: Texts) -> Explanation:
-        """Return the same with the texts of these sets, by row; with None, without texts.
+        """Return the explanation with the texts of these sets, by row; with None, without texts.
 
         Keywords stay as they are.
 

@@ -1,4 +1,4 @@
-"""One generated set against the reference ──► which samples and topics cause the gap."""
+"""Explain the gap between one generated set and the reference by samples and topics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def explain_pair(
     level: float = LEVEL,
     seed: int = 0,
 ) -> Explanation:
-    """Tell which samples and topics cause the gap between a generated set and the reference.
+    """Find the samples and topics that cause the gap between a generated set and the reference.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _notes(evidence: Evidence) -> Iterator[str]:
 
 
 class Describer:
-    """Describes the regions of one division.
+    """Describes the regions of one partition.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Describer:
 
 
 def direction(reference: NDArray[Any], generated: NDArray[Any], place: int) -> Direction:
-    """Whether the generated set has more or less of a region than the reference, by raw shares."""
+    """Tell whether the generated set has a larger or smaller share of a region."""
     expected = int(reference[place]) * int(generated.sum())
     produced = int(generated[place]) * int(reference.sum())
     if produced == expected:
@@ -255,7 +255,7 @@ def _samples(
 
 
 def rows_outside(evidence: Evidence) -> NDArray[np.intp] | None:
-    """Generated rows that no k-NN ball of the reference holds, worst first; None if not measured.
+    """Return generated rows outside all k-NN balls of the reference, worst first, or None.
 
     By realism where it was measured, else by the distance to the nearest reference sample: both
     tell how far a sample lies from all that is known, the first in units of how dense the
@@ -272,7 +272,7 @@ def rows_outside(evidence: Evidence) -> NDArray[np.intp] | None:
 
 
 def rows_best(evidence: Evidence) -> list[int]:
-    """Generated rows deepest inside the reference's support, the largest realism first.
+    """Return generated rows deepest inside the reference's support, highest realism first.
 
     Near copies are left out, since being equal to a reference sample is no quality. Only of images:
     a person sees at a glance what is good in them.
@@ -289,7 +289,7 @@ def rows_best(evidence: Evidence) -> list[int]:
 
 
 def outlier(evidence: Evidence, space: DistanceSpace, row: int) -> Outlier:
-    """A generated sample outside the support, with the reference samples nearest to it."""
+    """Return a generated sample outside the support, with its nearest reference samples."""
     realism = None if evidence.realism is None else float(evidence.realism[row])
     first = int(evidence.neighbours["reference_first_k"][row])
     near = tuple(_nearest(evidence, space, row))
@@ -314,7 +314,7 @@ def _nearest(evidence: Evidence, space: DistanceSpace, row: int) -> list[Neighbo
 
 
 def rows_copied(evidence: Evidence) -> NDArray[np.intp] | None:
-    """Generated rows that are near copies, closest first; None if not measured."""
+    """Return generated rows that are near copies, closest first; None if not measured."""
     copied, far = (evidence.neighbours.get(name) for name in ("copied", "reference_distance"))
     if copied is None or far is None or "nearest_reference" not in evidence.neighbours:
         return None
@@ -323,7 +323,7 @@ def rows_copied(evidence: Evidence) -> NDArray[np.intp] | None:
 
 
 def copy_of(evidence: Evidence, row: int) -> Copy:
-    """A near copy, with the reference sample that it is close to."""
+    """Return a near copy, with the reference sample that it is close to."""
     source = int(evidence.neighbours["nearest_reference"][row])
     far = float(evidence.neighbours["reference_distance"][row])
     known = Sample(**evidence.reference_sample(source))

@@ -1,4 +1,4 @@
-"""Topics ──► which of them a generated set has significantly too little or too much of.
+"""Tests of which topics are under- or over-represented in a generated set.
 
 Two halves of one reference have different shares of every topic, too. So each topic is tested: does
 its share differ by more than chance brings? Cells and topics are made of both sets together, and no

@@ -1,4 +1,4 @@
-"""Cells of the quantisation, and the few topics that they merge into: who is where, at what cost.
+"""Topics: partitions of both sets into cells, and the few groups into which cells merge.
 
 
 Ward's method joins, one after the other, the two groups whose union adds least to the squared
@@ -51,7 +51,7 @@ class Division:
 
     @property
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many rows of each set every region holds."""
+        """Number of rows of each set in every region."""
         return (
             np.bincount(self.reference, minlength=len(self)),
             np.bincount(self.generated, minlength=len(self)),
@@ -59,12 +59,12 @@ class Division:
 
     @property
     def worst_first(self) -> NDArray[np.intp]:
-        """The regions, the largest contribution first."""
+        """Return the regions in order of their contribution, the largest first."""
         return np.argsort(-self.contributions, kind="stable")
 
 
 def division_of(evidence: Evidence) -> Division | None:
-    """Divide both sets as the quantisation did; None where none was made."""
+    """Divide both sets by the quantisation; None where there is none."""
     if evidence.reference_cells is None or evidence.generated_cells is None:
         return None
     from calipers.curves.contributions import contributions
@@ -80,7 +80,7 @@ def division_of(evidence: Evidence) -> Division | None:
 
 
 def coarser(division: Division, space: DistanceSpace, topics: int) -> Division:
-    """Merge cells into topics by where they lie, the topic with the largest contribution first."""
+    """Merge adjacent cells into topics, the topic with the largest contribution first."""
     topic = _topic_of(division, space, topics)
     summed = _summed(topic, division.contributions)
     order = np.argsort(-summed, kind="stable")
@@ -121,7 +121,7 @@ def _middles(division: Division, space: DistanceSpace) -> Matrix:
 
 
 def merged(points: Matrix, weights: NDArray[np.integer], groups: int) -> Groups:
-    """Group weighted points around a few means.
+    """Cluster weighted points around a few means.
 
     Parameters
     ----------

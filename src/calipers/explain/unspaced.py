@@ -1,4 +1,4 @@
-"""What can name a topic in scripts without spaces: runs of characters, without a dictionary.
+"""Names of topics in scripts without spaces: runs of characters, found without a dictionary.
 
 Candidates are the n-grams of units (:mod:`calipers.unicode.words`) within a stretch of one script:
 two to four Chinese characters, two to six units of Thai, Lao, Khmer, Burmese and the like. Katakana
@@ -43,7 +43,7 @@ _STRETCH = pattern(
 
 
 def name_candidates(run: str) -> Iterator[str]:
-    """Return the words and n-grams of a run of letters, those of single units too.
+    """Return the words and n-grams of a run of letters, including single characters.
 
     Examples
     --------
@@ -69,12 +69,12 @@ def _ngrams(units: Sequence[str], longest: int) -> Iterator[str]:
 
 
 def is_ngram(word: str) -> bool:
-    """Whether a word is of a script without spaces."""
+    """Whether a word belongs to a script without spaces."""
     return is_unspaced(word[:1])
 
 
 def is_fragment(word: str, common: Collection[str], uses: Mapping[str, float]) -> bool:
-    """Whether an n-gram names nothing: a single unit, or a common one touches the rest by chance.
+    """Whether an n-gram names nothing: a single unit, or common units adjacent by chance.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def is_fragment(word: str, common: Collection[str], uses: Mapping[str, float]) -
 
 
 def repeated_candidates(texts: Iterable[str]) -> set[str]:
-    """Return the n-grams that at least two of some texts hold."""
+    """Return the n-grams that at least two of several texts contain."""
     seen: set[str] = set()
     repeated: set[str] = set()
     for text in texts:
@@ -115,7 +115,7 @@ def repeated_candidates(texts: Iterable[str]) -> set[str]:
 
 
 def best_ngrams(words: Sequence[str], weights: Floats, counts: Floats, most: int) -> list[int]:
-    """Choose the words that name a topic: no n-gram beside one that holds or overlaps it.
+    """Choose the words that name a topic, without n-grams that contain or overlap each other.
 
     Parameters
     ----------

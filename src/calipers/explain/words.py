@@ -1,4 +1,4 @@
-"""The words of a set of texts, counted once, and the keywords of a region.
+"""Word counts of a set of texts, and the keywords of regions.
 
 Regions are named by class-based TF-IDF.
 
@@ -61,7 +61,7 @@ LONGEST = 40
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordCounts:
-    """Which words a set of texts uses, how often, and in which texts.
+    """Frequencies of words in a set of texts, in total and by text.
 
     Count a reference once with :meth:`of`, and give it to all evidence that holds it.
 
