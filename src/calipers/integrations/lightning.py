@@ -1,4 +1,4 @@
-"""A callback for the Trainer of Lightning.
+"""A callback for the Trainer of Lightning that compares generated texts with a reference.
 
 ::
 
@@ -33,7 +33,7 @@ Generate = Callable[[Any, list[Prompt]], Sequence[str]]
 
 
 class DistributionCallback(Callback):  # type: ignore[misc]
-    """Has the module write for fixed prompts every few steps, and compares with a reference.
+    """Compares texts for fixed prompts with a reference every few steps.
 
     Writes ``calipers/recall``, ``calipers/recall_low``, ``calipers/recall_high`` and the same of
     every other score, ``calipers/collapsed`` and ``calipers/seconds`` to all loggers of the
@@ -98,7 +98,7 @@ class DistributionCallback(Callback):  # type: ignore[misc]
 
     @property
     def evaluations(self) -> list[TrainingEvaluation]:
-        """All evaluations so far; on the main process."""
+        """All evaluations so far, on the main process."""
         return self.monitor.evaluations
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -114,14 +114,14 @@ class DistributionCallback(Callback):  # type: ignore[misc]
         batch: Any,
         batch_idx: int,
     ) -> None:
-        """Evaluate it every few steps."""
+        """Evaluate the module every few steps."""
         if trainer.global_step % self.every == 0:
             logs = self._evaluate(trainer, pl_module)
             if logs is not None:
                 pl_module.log_dict(logs, logger=False, on_step=True, on_epoch=False, batch_size=1)
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Evaluate it after the last step."""
+        """Evaluate the module after the last step."""
         self._evaluate(trainer, pl_module)
 
     def _evaluate(self, trainer: Trainer, module: LightningModule) -> dict[str, float] | None:

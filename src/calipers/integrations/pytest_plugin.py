@@ -1,4 +1,4 @@
-"""A pytest fixture that fails a test when generated samples are worse than a limit or a baseline.
+"""A pytest fixture that fails a test when scores are worse than a limit or a baseline.
 
 pytest detects this module automatically once Calipers is installed; it loads nothing heavy before
 the fixture is used.
@@ -32,11 +32,11 @@ ENDS = ("skip", "pass", "fail")
 
 
 class InconclusiveWarning(UserWarning):
-    """Too few samples to decide a check that was let pass."""
+    """A check passed by setting although the samples were too few to decide it."""
 
 
 class CalipersCheck(Protocol):
-    """The fixture `calipers_check`."""
+    """The fixture ``calipers_check``: checks scores of generated samples against limits."""
 
     def __call__(
         self,
@@ -67,14 +67,14 @@ class CalipersCheck(Protocol):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option and the setting for what an inconclusive check ends as."""
+    """Add the option and the setting for the outcome of an inconclusive check."""
     help = "outcome of a test whose calipers_check is inconclusive"
     parser.getgroup("calipers").addoption(FLAG, choices=ENDS, default=None, help=help)
     parser.addini(INI, f"{help}: {', '.join(ENDS)}", default=ENDS[0])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a setting that is not one of the three.
+    """Refuse an invalid setting.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def calipers_check(pytestconfig: pytest.Config) -> CalipersCheck:
-    """Check the scores of generated samples against limits: see :class:`CalipersCheck`."""
+    """Check the scores of generated samples against limits; see :class:`CalipersCheck`."""
     ends = pytestconfig.getoption(FLAG) or pytestconfig.getini(INI)
 
     def check(

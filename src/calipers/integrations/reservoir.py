@@ -1,4 +1,4 @@
-"""A random sample of bounded size from a stream that may come in parts, on several processes.
+"""Reservoir sampling: a random sample of bounded size from a stream, on several processes.
 
 Each row of a stream draws a priority, a number of 63 bits, and the rows of the smallest priorities
 are held: a uniform sample without replacement of all rows seen, however they came in batches. What
@@ -21,7 +21,7 @@ AT_ONCE = 4
 
 
 def priorities(seed: int, stream: int, start: int, count: int) -> Priorities:
-    """Draw the priorities of some rows of a stream.
+    """Draw random priorities for rows of a stream.
 
     Parameters
     ----------
@@ -49,5 +49,5 @@ def priorities(seed: int, stream: int, start: int, count: int) -> Priorities:
 
 
 def smallest(keys: Priorities, most: int) -> NDArray[np.intp]:
-    """Where the smallest priorities stand, at most so many, in rising order."""
+    """Return the indices of the smallest priorities, up to a number, ascending."""
     return np.argsort(keys, kind="stable")[:most]

@@ -1,4 +1,4 @@
-"""Metrics for torchmetrics: update with batches of either side, compute scores with intervals.
+"""Metrics for torchmetrics, updated with batches of either side, with intervals.
 
 What a metric holds is bounded, however long it is updated. :class:`SupportMetrics` (precision,
 recall, density, coverage) and :class:`MauveScore` hold a random sample of at most `max_samples`
@@ -122,7 +122,7 @@ class _ReservoirMetric(SampleMetric):
 
 
 class SupportMetrics(_ReservoirMetric):
-    """Precision, recall, density and coverage: are samples good, and do they cover the reference?
+    """Precision, recall, density and coverage, as a torchmetrics metric.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class SupportMetrics(_ReservoirMetric):
 
 
 class MauveScore(_ReservoirMetric):
-    """MAUVE* and the frontier integral: how close are the two distributions?
+    """MAUVE* and the frontier integral, as a torchmetrics metric.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class MauveScore(_ReservoirMetric):
 
 
 class FrechetDistance(SampleMetric):
-    """The Fréchet distance of means and covariances, of all rows ever seen; no row is held.
+    """The Fréchet distance of means and covariances, computed from sums over all rows.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ class FrechetDistance(SampleMetric):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the scores."""
+        """Keys of the scores."""
         return ("frechet_distance",)
 
     @property

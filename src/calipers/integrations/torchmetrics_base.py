@@ -1,4 +1,4 @@
-"""What the metrics for torchmetrics share: batches of samples become vectors, scores tensors."""
+"""Base class of the torchmetrics metrics: batches of samples become vectors, scores tensors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Rows(NamedTuple):
 
 
 class SampleMetric(Metric):  # type: ignore[misc]
-    """What the metrics share: batches of samples become vectors, scores become tensors."""
+    """Base class of the metrics: batches of samples become vectors, scores become tensors."""
 
     width: Tensor
     _rows_dtype: torch.dtype
@@ -75,7 +75,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
     # Batches -------------------------------------------------------------------------------------
 
     def update(self, samples: Any, real: bool) -> None:
-        """Take in a batch of one side.
+        """Add a batch of one side.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
         self._take(rows, side)
 
     def forward(self, samples: Any, real: bool) -> dict[str, Tensor]:
-        """Take in a batch, and give the scores of this batch against what is held of the other.
+        """Add a batch, and return its scores against the samples held of the other side.
 
         NaN where there is too little of either. Unlike in most metrics, the batch alone has no
         score: it is of one side.
@@ -124,7 +124,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
         return values
 
     def features(self, samples: Any) -> Tensor:
-        """Make vectors of a batch, shape ``(n, d)``, on the device of the metric.
+        """Turn a batch into vectors, shape ``(n, d)``, on the device of the metric.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
     # Scores --------------------------------------------------------------------------------------
 
     def compute(self) -> dict[str, Tensor]:
-        """Return the scores: for each its value, and with a level ``KEY_low`` and ``KEY_high``.
+        """Return the value of each score, and with a level ``KEY_low`` and ``KEY_high``.
 
         NaN stands for what so few samples do not tell, with a warning where it is the values; so it
         does where the embedder knows too few of the words of a side.
@@ -213,7 +213,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
     @property
     @abstractmethod
     def keys(self) -> tuple[str, ...]:
-        """The keys of the scores."""
+        """Keys of the scores."""
 
     @abstractmethod
     def _take(self, rows: Tensor, side: Side) -> None:
@@ -253,7 +253,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
         self._fill()
 
     def merge_state(self, incoming_state: dict[str, Any] | Metric) -> None:
-        """Take in what another metric holds; its seed should be another."""
+        """Merge the samples of another metric, which should have another seed."""
         super().merge_state(incoming_state)
         for side in SIDES:
             self._settle(side)
@@ -272,7 +272,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
             setattr(self, name, [empty])
 
     def set_dtype(self, dst_type: str | torch.dtype) -> SampleMetric:
-        """Hold vectors in float32 or float64."""
+        """Store vectors in float32 or float64."""
         wanted = getattr(torch, dst_type) if isinstance(dst_type, str) else dst_type
         if wanted not in (torch.float32, torch.float64):
             raise InputError(f"vectors are held in float32 or float64; found {dst_type!r}")

@@ -1,4 +1,4 @@
-"""Is a model in training losing variety? What the callbacks of all trainers share.
+"""Monitoring of a model in training for loss of variety; shared by the callbacks of all trainers.
 
 A :class:`Monitor` compares what the model writes now with a :class:`calipers.Reference` and holds
 the watched score, by default recall, against an earlier evaluation. It has fallen where its whole
@@ -38,12 +38,12 @@ Against = Literal["best", "first"]
 
 
 class CollapseWarning(UserWarning):
-    """A watched score fell out of its interval while a model trained."""
+    """A watched score fell below its earlier interval during training."""
 
 
 @dataclass(frozen=True)
 class MeasuredScore:
-    """A score with its interval; both ends are None where there is none."""
+    """A score with its interval; both ends are None without one."""
 
     value: float
     low: float | None = None
@@ -51,7 +51,7 @@ class MeasuredScore:
 
     @classmethod
     def of(cls, score: Score, level: float) -> MeasuredScore:
-        """Read a score.
+        """Take value and interval of a score.
 
         A share that is 0 or 1 in every replicate, as recall is where all samples are one, has no
         interval of replicates; it gets Wilson's, of as many rows as the share is of.
@@ -65,7 +65,7 @@ class MeasuredScore:
         return cls(score.value)
 
     def below(self, other: MeasuredScore) -> bool:
-        """Whether the whole interval lies below that of another; never without intervals."""
+        """Whether the whole interval lies below another; False without intervals."""
         return self.high is not None and other.low is not None and self.high < other.low
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class MeasuredScore:
 
 @dataclass(frozen=True)
 class TrainingEvaluation:
-    """What one comparison during training showed.
+    """The result of one comparison during training.
 
     Attributes
     ----------
@@ -109,11 +109,11 @@ class TrainingEvaluation:
 
     @property
     def measured(self) -> MeasuredScore:
-        """The watched score."""
+        """Value and interval of the watched score."""
         return self.scores[self.watched]
 
     def logs(self) -> dict[str, float]:
-        """Return what is logged: each score, both ends of its interval, and whether it collapsed.
+        """Return the values to log: scores, ends of intervals, and whether the score collapsed.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class TrainingEvaluation:
 
 @dataclass
 class Monitor:
-    """Compares what a model writes with a reference as it trains, and warns of a collapse.
+    """Compares samples of a model in training with a reference, and warns of a collapse.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Monitor:
 
     @property
     def k(self) -> int:
-        """Neighbours that span a ball."""
+        """The k of the k-NN balls."""
         return int(self.options.get("k", 4))
 
     @property
@@ -207,7 +207,7 @@ class Monitor:
         return float(level)
 
     def evaluate(self, step: int, samples: Any) -> TrainingEvaluation | None:
-        """Compare samples with the reference, and warn where the watched score has fallen.
+        """Compare samples with the reference, and warn if the watched score has fallen.
 
         A comparison that cannot be made is an error the first time; later it is a warning, so that
         it ends no training, and gives None. So are samples of which the embedder knows too few
@@ -261,7 +261,7 @@ class Monitor:
         seconds: float = 0.0,
         comparison: Comparison | None = None,
     ) -> TrainingEvaluation:
-        """Hold scores against the earlier ones, and add them to these."""
+        """Compare scores with earlier ones, and record them."""
         earlier = self.earlier
         fallen = earlier is not None and scores[self.watch].below(earlier.measured)
         before = self.evaluations[len(self.evaluations) - self.patience + 1 :]
@@ -276,7 +276,7 @@ class Monitor:
 
     @property
     def earlier(self) -> TrainingEvaluation | None:
-        """The evaluation that the next one is held against; None before there is any."""
+        """The evaluation that the next one is compared with; None for the first."""
         known = [
             evaluation for evaluation in self.evaluations if evaluation.measured.low is not None
         ]
@@ -293,7 +293,7 @@ class Monitor:
 
 
 def least_samples(k: int = 4) -> int:
-    """How many samples intervals need: k + 1 for each of the blocks of the jackknife."""
+    """Return the samples that intervals need: k + 1 for each block of the jackknife."""
     return DEFAULT_BLOCKS * (k + 1)
 
 

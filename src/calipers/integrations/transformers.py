@@ -1,4 +1,4 @@
-"""A callback for the Trainer of transformers, and all trainers that are made of it, as TRL's are.
+"""Callbacks for the Trainer of transformers, and for trainers built on it such as TRL's.
 
 ::
 
@@ -48,7 +48,7 @@ Generate = Callable[[Any, list[Prompt]], Sequence[str]]
 
 
 class MonitorCallback(TrainerCallback):  # type: ignore[misc]
-    """Compares texts of the model with a reference every few steps; see the classes made of it.
+    """Compares texts of the model with a reference every few steps; base of the other callbacks.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ class MonitorCallback(TrainerCallback):  # type: ignore[misc]
 
     @property
     def evaluations(self) -> list[TrainingEvaluation]:
-        """All evaluations so far; on the main process."""
+        """All evaluations so far, on the main process."""
         return self.monitor.evaluations
 
     def texts(self, model: torch.nn.Module, tokenizer: Any) -> Sequence[str] | None:
-        """Return the texts of all processes that are compared now; None for no evaluation."""
+        """Return the texts of all processes to compare; None for no evaluation."""
         raise NotImplementedError
 
     def on_train_begin(
@@ -94,7 +94,7 @@ class MonitorCallback(TrainerCallback):  # type: ignore[misc]
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any
     ) -> None:
-        """Evaluate it every few steps, and after the last."""
+        """Evaluate the model every few steps, and after the last."""
         if state.global_step % self.every == 0 or state.global_step >= state.max_steps:
             self._evaluate(state, control, parts)
 
@@ -122,7 +122,7 @@ class MonitorCallback(TrainerCallback):  # type: ignore[misc]
 
 
 class DistributionCallback(MonitorCallback):
-    """Has the model write for fixed prompts every few steps, and compares with a reference.
+    """Compares texts for fixed prompts with a reference every few steps.
 
     Logs ``calipers/recall``, ``calipers/recall_low``, ``calipers/recall_high`` and the same of
     every other score, ``calipers/collapsed`` (0 or 1) and ``calipers/seconds``. Warns with a

@@ -1,4 +1,4 @@
-"""Callbacks for the trainers of TRL: fixed prompts, or what GRPO and RLOO write anyway.
+"""Callbacks for the trainers of TRL: on fixed prompts, or on completions of GRPO and RLOO.
 
 :class:`DistributionCallback` is that of transformers, which every trainer of TRL takes. A trainer
 with reward functions writes completions at every step, and hands them to these: a
@@ -38,7 +38,7 @@ Reward = Callable[..., Any]
 
 
 class Completions:
-    """The latest completions that a trainer wrote, kept on their way to a reward function.
+    """Collects the latest completions of a trainer on their way to a reward function.
 
     Of the completions of one prompt in a batch the first is kept: the others are drawn from the
     same distribution, and intervals are for samples that are independent.
@@ -63,16 +63,16 @@ class Completions:
 
     @property
     def texts(self) -> list[str]:
-        """Those of this process, the oldest first."""
+        """The completions on this process, the oldest first."""
         return list(self._kept)
 
     @property
     def window(self) -> int:
-        """How many are kept."""
+        """Number of completions that are kept."""
         return int(self._kept.maxlen or 0)
 
     def passing(self, reward: Reward) -> Reward:
-        """Return a reward function that does what another does, and keeps what passes."""
+        """Wrap a reward function so that it also collects the completions."""
 
         @functools.wraps(reward)
         def passed(*, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Have a model that is in training write samples, and leave the training as it was.
+"""Samples from a model in training, without effect on the training.
 
 Prompts are cut into batches, which the processes of a run share in turn. Each batch is drawn with a
 seed of its own, made of the seed and its place, so that the samples are the same however many
@@ -39,7 +39,7 @@ def write(
     seed: int = 0,
     batch_size: int = BATCH,
 ) -> list[str]:
-    """Write a text for every prompt, on all processes of the run together.
+    """Write a text for every prompt, divided among all processes of the run.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def write(
 
 @contextmanager
 def sampling(module: torch.nn.Module, seed: int) -> Iterator[None]:
-    """Evaluate a module with random numbers of its own, and put everything back."""
+    """Evaluate a module with a random state of its own, then restore mode and state."""
     modes = [(part, part.training) for part in module.modules()]
     devices = {
         parameter.device.index
@@ -182,17 +182,17 @@ def _as_text(prompt: Prompt, tokenizer: PreTrainedTokenizerBase) -> str:
 
 
 def process_count() -> int:
-    """How many processes train together."""
+    """Return the number of processes that train together."""
     return distributed.get_world_size() if _together() else 1
 
 
 def process_rank() -> int:
-    """Which of them this is; 0 is the main one."""
+    """Return the rank of this process; 0 is the main one."""
     return distributed.get_rank() if _together() else 0
 
 
 def gathered(thing: T) -> list[T]:
-    """Give what every process has, in their order, to every process."""
+    """Gather what every process has, in order of rank, on every process."""
     if process_count() == 1:
         return [thing]
     every: list[T | None] = [None] * process_count()
@@ -201,7 +201,7 @@ def gathered(thing: T) -> list[T]:
 
 
 def on_main(work: Callable[[], T]) -> T:
-    """Do something on the main process, and give every process what came of it.
+    """Call a function on the main process, and return its result on every process.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def on_main(work: Callable[[], T]) -> T:
 def evaluate_on_main(
     monitor: Monitor, step: int, texts: Sequence[str]
 ) -> tuple[dict[str, float], bool] | None:
-    """Compare texts on the main process, and give every process what is logged of it.
+    """Compare texts on the main process, and return the logged values on every process.
 
     Returns
     -------
