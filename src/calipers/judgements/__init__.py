@@ -1,1 +1,1 @@
-"""Judgements of samples: what raters are asked, which items they are shown, what they answered."""
+"""Judgements of samples: questions to raters, items shown to them, and their answers."""

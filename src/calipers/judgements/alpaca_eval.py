@@ -1,4 +1,4 @@
-"""Annotations of AlpacaEval as judgements: ``annotations.json``, as ``alpaca_eval`` writes it.
+"""Annotations of AlpacaEval (``annotations.json``) as judgements.
 
 A row holds an instruction, what two systems answered, who they are (``generator_1`` and
 ``generator_2``), the model that judged (``annotator``) and its ``preference``: 1 for the first, 2
@@ -34,7 +34,7 @@ def is_annotations(table: RowTable) -> bool:
 
 
 def as_judgements(tables: Sequence[RowTable], called: str) -> tuple[RowTable, list[str]]:
-    """Join annotations to one table of judgements by models, and say what was left out.
+    """Combine annotations into one table of judgements by models, and report what was left out.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _digest(instruction: Any, number: int) -> str:
 
 
 def without_texts(table: RowTable) -> RowTable:
-    """Leave out what judgements do not need: the answers are most of the size of a file."""
+    """Remove the answers, which judgements do not need and which make up most of a file."""
     kept = (*NEEDED, "instruction", "annotator")
     rows = tuple(
         (number, {column: row[column] for column in kept if column in row})

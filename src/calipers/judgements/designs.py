@@ -1,4 +1,4 @@
-"""Which pairs of systems meet: all of them, or each system a fixed number of others.
+"""Designs of paired comparisons: all pairs of systems, or a fixed number of opponents each.
 
 With n systems there are n(n-1)/2 pairs, soon too many. In a balanced incomplete design every system
 meets equally many others, R, and all are connected. What it costs is read off its Laplacian L
@@ -38,7 +38,7 @@ Places = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Design:
-    """The pairs of systems that meet.
+    """The pairs of systems that are compared.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Design:
 
     @property
     def complete(self) -> bool:
-        """Whether every system meets every other."""
+        """Whether every system is compared with every other."""
         return self.opponents == len(self.names) - 1
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class Design:
 
 
 def pair_design(names: Sequence[str], *, opponents: int | None = None) -> Design:
-    """Choose which pairs of systems meet.
+    """Choose which pairs of systems are compared.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What raters are shown: pairs of texts of two systems in one context, single texts, batches.
+"""Items for raters: pairs of texts in one context, single texts, or batches of one system.
 
 Contexts are prompts. For each pair of systems they are sampled without replacement among those that
 both continue (Pillutla et al., JMLR 2023, appendix E.3); a text that begins with its prompt is
@@ -57,7 +57,7 @@ Shape = TypeVar("Shape", covariant=True)
 
 @dataclass(frozen=True)
 class Item:
-    """Two texts that are compared.
+    """Two texts to be compared.
 
     Attributes
     ----------
@@ -80,13 +80,13 @@ class Item:
 
     @cached_property
     def id(self) -> str:
-        """Tells items apart by their content, so that people and models meet on the same ones."""
+        """Identifies the item by its content, so that people and models judge the same items."""
         return content_id(self.a, self.b, self.context, self.text_a, self.text_b)
 
 
 @dataclass(frozen=True)
 class RatedTexts:
-    """Texts of one system that are rated together: one for quality, a batch for diversity.
+    """Texts of one system to be rated together: one for quality, a batch for diversity.
 
     Attributes
     ----------
@@ -104,19 +104,19 @@ class RatedTexts:
 
     @cached_property
     def id(self) -> str:
-        """Tells items apart by their content."""
+        """Identifies the item by its content."""
         return content_id(self.system, *self.contexts, *self.texts)
 
 
 def content_id(*parts: str) -> str:
-    """Return the first 16 hexadecimal digits of the SHA-256 of some texts as a JSON list."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of texts as a JSON list."""
     content = json.dumps(parts, ensure_ascii=True).encode("ascii")
     return hashlib.sha256(content).hexdigest()[:DIGITS]
 
 
 @dataclass(frozen=True)
 class Items(Sequence[Shape], Generic[Shape]):
-    """What raters are shown, in an order that mixes systems, and notes on it.
+    """The items for raters, in an order that mixes systems, with notes.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ def make_items(
     shortest: int | None = None,
     longest: int | None = None,
 ) -> Items[Item]:
-    """Choose the texts of every pair of systems that raters compare.
+    """Choose the texts of every pair of systems to be compared.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def make_items(
 def make_checks(
     items: Sequence[Item], *, count: int, seed: int = 0, system: str | None = None
 ) -> tuple[Item, ...]:
-    """Make attention checks: a text against the same text with its words in another order.
+    """Make attention checks: a text against itself with shuffled words.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def make_checks(
 
 
 def passes_check(check: Item, answers: Mapping[str, int]) -> bool:
-    """Tell whether answers to an attention check are those of an attentive rater.
+    """Tell whether the answers to an attention check are correct.
 
     No answer prefers the shuffled text, and at least one prefers the other; a shuffled text may
     pass for as interesting.
@@ -285,7 +285,7 @@ def make_rated_texts(
     shortest: int | None = None,
     longest: int | None = None,
 ) -> Items[RatedTexts]:
-    """Choose texts of every system to be rated one by one, or in batches.
+    """Choose texts of every system to be rated singly or in batches.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def make_rated_texts(
 def rows_of_items(
     systems: Sequence[SampleSet], *, longest: int | None = None
 ) -> dict[str, dict[str, tuple[int, ...]]]:
-    """Tell in which rows of each set the text of a rated item stands, by the item's id.
+    """Find the rows of each set that the text of a rated item occupies, by the item's id.
 
     Parameters
     ----------

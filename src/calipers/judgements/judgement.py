@@ -1,4 +1,4 @@
-"""What a rater answered: of a pair of texts, or of one text or batch of one system.
+"""Judgements of raters: on a pair of texts, or on a text or batch of one system.
 
 Both are rows of a table with a column of answers for each question;
 :mod:`calipers.judgements.tables` writes and reads such tables.
@@ -25,7 +25,7 @@ FAILED_CHECKS = "failed_checks"
 
 @dataclass(frozen=True)
 class PairJudgement:
-    """What one rater answered of one pair of texts.
+    """One rater's answer on one pair of texts.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class PairJudgement:
 
 @dataclass(frozen=True)
 class Rating:
-    """What one rater answered of a text, or of a batch of texts, of one system.
+    """One rater's answer on a text, or a batch of texts, of one system.
 
     Attributes
     ----------

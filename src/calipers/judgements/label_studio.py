@@ -1,4 +1,4 @@
-"""Label Studio: tasks with the questions of a rubric for it, and judgements from what it exports.
+"""Label Studio: tasks with the questions of a rubric, and judgements from its exports.
 
 A task holds two texts, left and right, and what both continue; which system is on which side is
 drawn for each item and recorded in the task, since Label Studio shows a task to everybody alike.
@@ -45,7 +45,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 def label_config(rubric: Rubric) -> str:
-    """Write the labelling configuration of a project: what annotators see, as XML.
+    """Write the labelling configuration of a project, the interface of annotators, as XML.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def _quoted(text: str) -> str:
 
 
 def left_side(item: Item, seed: int = 0) -> Side:
-    """Draw which text of an item stands on the left; the same for the same seed."""
+    """Draw which text of an item is on the left; the same for the same seed."""
     return "a" if int(content_id(str(seed), "left", item.id), 16) % 2 else "b"
 
 
 def tasks(items: Iterable[Item], *, seed: int = 0, blind: bool = True) -> list[dict[str, Any]]:
-    """Make the tasks of a project, a task for each item.
+    """Make the tasks of a project, one for each item.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def write_tasks(
 
 @dataclass(frozen=True)
 class Imported:
-    """What an export of Label Studio holds.
+    """The judgements in an export of Label Studio.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def read_label_studio(
     *,
     rubric: Rubric | None = None,
 ) -> Imported:
-    """Read the judgements in an export of Label Studio, in its format JSON.
+    """Read the judgements in a JSON export of Label Studio.
 
     Parameters
     ----------

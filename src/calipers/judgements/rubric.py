@@ -1,4 +1,4 @@
-"""What raters are asked: a rubric of questions, one of the built-in ones or a person's own.
+"""Rubrics: the questions that raters answer, built-in or given by the user.
 
 Three tasks are known. ``pairs`` shows two texts in one context and asks which is better, in five
 steps (Pillutla et al., JMLR 2023, section 6.4 and appendix E); ``quality`` shows one text and asks
@@ -50,7 +50,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Rubric:
-    """What raters are asked of one item.
+    """The questions on one item.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Rubric:
     batch: int = BATCH
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, as :func:`read_rubric` reads it from a file."""
+        """Return the rubric as plain data, in the form that :func:`read_rubric` reads."""
         return asdict(self)
 
 
@@ -212,7 +212,7 @@ _QUESTION = ("name", "text", "least", "most", "least_means", "most_means")
 
 
 def find_rubric(task: str | None, given: Any = None) -> Rubric:
-    """Find what raters are asked: a rubric that is given, or the built-in one of a task.
+    """Return the given rubric, or the built-in one of a task.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def find_rubric(task: str | None, given: Any = None) -> Rubric:
 
 
 def read_rubric(path: str | Path) -> Rubric:
-    """Read a person's own rubric from a file of TOML or YAML.
+    """Read a rubric from a TOML or YAML file.
 
     It holds ``name`` (else the name of the file), ``task``, ``instructions``, ``questions`` and,
     for diversity, ``batch``. Each question has a ``name`` and a ``text``; of quality and diversity

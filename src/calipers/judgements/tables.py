@@ -1,4 +1,4 @@
-"""Tables of judgements: a row for each, written as CSV or JSON lines, and read again.
+"""Tables of judgements, one per row, written and read as CSV or JSON lines.
 
 Pairs have the columns ``item, a, b, first``, one for each question, ``rater, rater_kind, repeat,
 seconds, time, flags, checks``; texts and batches of one system ``item, system``, one for each
@@ -68,7 +68,7 @@ def write_judgements(
     questions: Sequence[str] | None = None,
     pairs: bool | None = None,
 ) -> None:
-    """Write judgements to a file, whole or not at all.
+    """Write judgements to a file atomically.
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ def check_path(path: str | Path) -> None:
 
 
 def check_questions(questions: Iterable[str]) -> None:
-    """Refuse a question that is called as another column of the table is."""
+    """Refuse a question with the name of another column of the table."""
     for name in questions:
         if name in KNOWN:
             raise InputError(f"a question cannot be called {name!r}: the table has such a column")
 
 
 def as_record(judgement: PairJudgement | Rating) -> dict[str, Any]:
-    """Return a judgement as a row of its table, with a list of flags and blanks as None."""
+    """Return a judgement as a row of its table, with a list of flags and None for blanks."""
     head: dict[str, Any]
     tail: dict[str, Any]
     if isinstance(judgement, PairJudgement):
@@ -223,7 +223,7 @@ def read_judgements(given: Any, parameter: str = "judgements") -> Judgements:
 
 
 def judgements_in(given: Any) -> Judgements | None:
-    """Return judgements as they are where a person holds them; None for anything else."""
+    """Return an object that already holds judgements; None for anything else."""
     if isinstance(given, Sequence) and not isinstance(given, str | bytes) and given:
         if _all_pairs(given):
             return tuple(given)
@@ -237,7 +237,7 @@ def _all_pairs(given: Sequence[Any]) -> TypeGuard[Sequence[PairJudgement]]:
 
 
 def read_judged(given: Any, parameter: str = "judgements") -> RowTable:
-    """Read a table of judgements as rows, with the apostrophes before formulas taken off."""
+    """Read a table of judgements as rows, without the apostrophes that escape formulas."""
     judgements = judgements_in(given)
     if judgements is not None:
         given = [as_record(one) for one in judgements]
@@ -266,7 +266,7 @@ def question_columns(table: RowTable) -> tuple[str, ...]:
 
 
 def pair_step(value: Any) -> int | None:
-    """Read one of the five answers, in words or as 1 to 5; None where it is not one.
+    """Parse one of the five answers, in words or as 1 to 5; None for anything else.
 
     Examples
     --------
@@ -368,7 +368,7 @@ def _shared(table: RowTable, row: Row) -> dict[str, Any]:
 
 
 def rater_kind(table: RowTable, row: Row) -> RaterKind:
-    """Read whether a person or a model answered; a person, where nothing is said."""
+    """Read whether a person or a model answered; a person by default."""
     value = row[1].get("rater_kind")
     if is_blank(value):
         return "person"
@@ -380,7 +380,7 @@ def rater_kind(table: RowTable, row: Row) -> RaterKind:
 
 
 def flags_of(value: Any) -> tuple[str, ...]:
-    """Read flags, of a list or of words."""
+    """Parse flags from a list or from words."""
     if isinstance(value, list | tuple):
         return tuple(map(str, value))
     return () if is_blank(value) else tuple(str(value).split())
