@@ -1,4 +1,4 @@
-"""What a path leads to, told before it is opened: every reader asks here first.
+"""Checks of paths before they are opened, for every reader.
 
 Only regular files are read, and folders where a reader takes them. To open a pipe that nobody
 writes to would wait for ever, and a device need never end.
@@ -26,7 +26,7 @@ _SPECIAL = (
 
 
 def at_home(path: str | os.PathLike[str]) -> Path:
-    """Put the home folder in the place of a ``~`` that a path begins with.
+    """Replace a leading ``~`` of a path by the home folder.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def at_home(path: str | os.PathLike[str]) -> Path:
 
 
 def check_there(path: str | os.PathLike[str]) -> None:
-    """See that there is a regular file or a folder at a path; links are followed.
+    """Check that a path leads to a regular file or a folder; links are followed.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def check_there(path: str | os.PathLike[str]) -> None:
 
 
 def check_plain(path: str | os.PathLike[str]) -> None:
-    """Refuse what is neither a regular file nor a folder; a path to nothing is left to its reader.
+    """Refuse what is neither a regular file nor a folder; the reader reports a missing path.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def check_plain(path: str | os.PathLike[str]) -> None:
 
 
 def special_kind(path: str | os.PathLike[str]) -> str | None:
-    """Say what a path leads to that is neither a regular file nor a folder; else None."""
+    """Name the kind of a path that is neither a regular file nor a folder; else None."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # nothing is there, or no path can be like that
@@ -80,7 +80,7 @@ def special_kind(path: str | os.PathLike[str]) -> str | None:
 
 @contextmanager
 def fitting_in_memory(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of a file that is being read that it does not fit in memory.
+    """Report that a file does not fit in memory, while it is read.
 
     Raises
     ------

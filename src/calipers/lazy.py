@@ -1,4 +1,4 @@
-"""What is made when first asked for: names of a package, properties of an object, patterns.
+"""Lazy names of packages, cached properties, and regular expressions compiled on first use.
 
 :func:`lazy_names` imports the names of a package when they are first used, so that it loads nothing
 heavy. :func:`pattern` compiles a regular expression then. :class:`lazily` is
@@ -79,7 +79,7 @@ def lazy_names(
     others: Iterable[str] = (),
     further: Callable[[], Mapping[str, str]] = dict,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of a package; ``__all__`` is resolved by the first.
+    """Make the ``__getattr__`` and ``__dir__`` of a package; the former also resolves ``__all__``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much memory reading may take: what a person allows, or half of what is free.
+"""Limits on the memory for reading: set by the user, or half of the free memory.
 
 What is read is counted as it comes, before it is kept, and refused with the sizes named once it is
 more than the limit; what a file claims to hold is counted before any of it is unpacked. The limit
@@ -41,7 +41,7 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pause the search for cycles while much is made that stays: it would look at all of it again.
+    """Pause garbage collection while many lasting objects are made.
 
     What is no part of a cycle is freed at once, as ever.
     """
@@ -60,7 +60,7 @@ Refusal = Callable[[str], InputError]
 
 
 class Budget:
-    """Bytes that reading may take, and how many it has taken.
+    """Bytes that reading may use, and those that it uses.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ class Budget:
 
     @property
     def left(self) -> int:
-        """Bytes that may still be taken."""
+        """Bytes that are left."""
         return self.limit - self._kept - self._borrowed
 
     @property
     def longest_line(self) -> int:
-        """Bytes that one line may have, which takes many times its size while it is parsed."""
+        """Most bytes of one line, whose parsing takes many times its size."""
         return max(self.left // SPREAD, _LEAST_LINE)
 
     def take(self, size: int, refusal: Refusal) -> None:
@@ -96,7 +96,7 @@ class Budget:
         self._check(refusal)
 
     def borrow(self, size: int, refusal: Refusal) -> None:
-        """Count bytes that are let go once the file has been read.
+        """Count bytes that are released once the file has been read.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class Budget:
         self._check(refusal)
 
     def check_claim(self, what: str, size: int, refusal: Refusal) -> None:
-        """Refuse what a file says that it holds, before it is unpacked.
+        """Refuse the size that a file declares for its contents, before unpacking.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Budget:
 
     @contextmanager
     def borrowing(self) -> Iterator[Budget]:
-        """Give back at the end what is borrowed within."""
+        """Return what is borrowed within a context at its end."""
         before = self._borrowed
         try:
             yield self
@@ -158,7 +158,7 @@ _current: ContextVar[Budget | None] = ContextVar("calipers_memory", default=None
 @checks_keywords
 @contextmanager
 def memory_limit(size: int | str | None = None) -> Iterator[None]:
-    """Limit the memory that all samples read within may take together.
+    """Limit the total memory of all samples that are read within a context.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def memory_limit(size: int | str | None = None) -> Iterator[None]:
 
 @contextmanager
 def reading() -> Iterator[Budget]:
-    """Read one file: within the limit around it, or one of its own; see :meth:`Budget.borrow`."""
+    """Read one file within the surrounding limit or its own; see :meth:`Budget.borrow`."""
     outer = _current.get()
     token = _current.set(outer or _budget(None))
     try:
@@ -199,12 +199,12 @@ def reading() -> Iterator[Budget]:
 
 
 def budget() -> Budget:
-    """Return the budget that what is read now counts against."""
+    """Return the budget in force."""
     return _current.get() or _budget(None)
 
 
 def read_whole(stream: BinaryIO, refusal: Refusal) -> bytes:
-    """Read a stream to its end, and count what it holds while it is read."""
+    """Read a stream to its end, counting its bytes meanwhile."""
     current, content = budget(), io.BytesIO()
     while part := stream.read(_PART):
         current.borrow(len(part), refusal)
@@ -213,7 +213,7 @@ def read_whole(stream: BinaryIO, refusal: Refusal) -> bytes:
 
 
 def json_size(content: bytes | str) -> int:
-    """Estimate, before it is parsed, how many bytes a JSON value takes as Python objects.
+    """Estimate how many bytes a JSON value will take as Python objects.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def json_size(content: bytes | str) -> int:
 
 
 def parse_size(text: str, parameter: str = "`calipers.memory_limit`") -> int:
-    """Read a size: ``8GB``, ``500 MB`` (powers of ten), ``8GiB`` (powers of two), or bytes.
+    """Parse a size: ``8GB``, ``500 MB`` (powers of ten), ``8GiB`` (powers of two), or bytes.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def parse_size(text: str, parameter: str = "`calipers.memory_limit`") -> int:
 
 
 def size_words(size: float) -> str:
-    """Write a number of bytes as a person reads it.
+    """Write a number of bytes in a readable unit.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def size_words(size: float) -> str:
 
 
 def free_memory() -> int | None:
-    """Bytes that the machine, or the container, could still give; None where that is unknown."""
+    """Return the bytes that the machine or container can still provide; None where unknown."""
     known = [size for size in (_of_machine(), _of_group()) if size is not None]
     return min(known, default=None)
 
