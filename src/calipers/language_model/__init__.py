@@ -1,1 +1,1 @@
-"""Language models: how likely texts are, and texts that they write."""
+"""Language models: likelihoods of texts, and generation."""

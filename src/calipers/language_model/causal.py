@@ -1,4 +1,4 @@
-"""Any causal model of transformers as a language model: from a folder, the local cache or the hub.
+"""Causal models of transformers, from a folder, the local cache or the hub.
 
 Scoring is in :mod:`calipers.language_model.causal_scoring`, writing in
 :mod:`calipers.language_model.causal_decoding`; here a model is loaded, tried, and asked. When it
@@ -78,7 +78,7 @@ def load_causal(name: str, options: EmbedderOptions) -> LanguageModel:
 
 
 class CausalModel(LanguageModel):
-    """A causal model of transformers, ready to score texts and to write them.
+    """A causal model of transformers, for scoring and generation.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class CausalModel(LanguageModel):
         self._at_once = min(self._at_once, options.batch_size or AT_ONCE[kind])
 
     def told(self) -> tuple[str, ...]:
-        """Say that the texts were written without a cache, and why."""
+        """Report that texts were generated without a cache, and why."""
         if not (self._no_cache and self._wrote):
             return ()
         return (
@@ -148,7 +148,7 @@ class CausalModel(LanguageModel):
         )
 
     def reading(self, texts: Sequence[str]) -> ReadingCounts:
-        """Count the words of texts, and those that its tokenizer does not know."""
+        """Count the words of texts, and those unknown to the tokenizer."""
         return self._tokens.reading(texts)
 
     def score(
@@ -160,7 +160,7 @@ class CausalModel(LanguageModel):
         decoding: Decoding | None = None,
         advance: Advance | None = None,
     ) -> TokenScores:
-        """Tell how likely every token of some texts is.
+        """Compute the log-probability of every token of some texts.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class CausalModel(LanguageModel):
         seed: int,
         advance: Advance | None = None,
     ) -> Iterator[Completion]:
-        """Write a text for each request; those of a batch are given as soon as it is done.
+        """Write a text for each request; the texts of a batch are yielded when it is complete.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Texts written by a causal model, a batch at a time: how tokens are chosen, and the loop.
+"""Generation by a causal model in batches: the decoding loop and beam search.
 
 Texts whose prompts differ a little in length share a batch, and nothing is filled up: of each
 prompt a multiple of eight tokens is read at once and the rest token after token, beside texts that
@@ -37,7 +37,7 @@ from calipers.language_model.stepwise import StepwiseModel
 
 @dataclass(frozen=True, eq=False)
 class DecodingBatch:
-    """Texts to be written side by side.
+    """Texts to be generated in parallel.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ _AT_ONCE = 8
 
 
 def prefix_length(prompt: NDArray[np.int64]) -> int:
-    """How many tokens of a prompt are read at once."""
+    """Return how many tokens of the prompts are processed in one pass."""
     return max(len(prompt) // _AT_ONCE * _AT_ONCE, 1)
 
 
@@ -99,7 +99,7 @@ class _Choose(Protocol):
 def write_batch(
     model: StepwiseModel, batch: DecodingBatch, decoding: Decoding
 ) -> list[NDArray[np.int64]]:
-    """Write the continuations of a batch; the token that ends a text is its last.
+    """Generate the continuations of a batch, each including the token that ends it.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def _check(
 
 
 def not_finite() -> CalipersError:
-    """Say that a model's numbers cannot be used."""
+    """Build the error for a model whose outputs are not finite."""
     return CalipersError(
         "the model gives numbers that are not finite: its weights are damaged, or its numbers grow "
         "too large for the dtype, of which 'float32' reaches furthest"
@@ -303,7 +303,7 @@ def _unit(states: Tensor | None) -> Tensor:
 
 
 def beam_search(model: Any, batch: DecodingBatch, decoding: Decoding) -> list[NDArray[np.int64]]:
-    """Write continuations by the beam search of transformers, with every setting given.
+    """Generate continuations by the beam search of transformers, with explicit settings.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ _BLOCK = 1 << 13
 
 @dataclass
 class ScoringBudget:
-    """How much a pass takes; it is lowered where memory runs out.
+    """The amount of work in one pass, lowered when memory runs out.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def score_windows(
     decoding: Decoding | None,
     advance: Advance | None,
 ) -> TokenScores:
-    """Compute the log-probabilities of the tokens that windows score.
+    """Compute the log-probabilities of the scored tokens of windows.
 
     Parameters
     ----------
@@ -135,35 +135,35 @@ def score_windows(
 
 
 class Reader(Protocol):
-    """What reads tokens, in one step or two."""
+    """Protocol of models that map tokens to logits in one step or two."""
 
     def states(self, ids: Tensor) -> Tensor:
-        """What the logits are made of, of shape (b, t, …), from tokens of shape (b, t)."""
+        """Return the input of the logits, shape (b, t, …), for tokens of shape (b, t)."""
         ...
 
     def logits(self, states: Tensor) -> Tensor:
-        """The logits of states of shape (n, …), float32 of shape (n, v)."""
+        """Return the logits of states of shape (n, …), float32 of shape (n, v)."""
         ...
 
 
 class WholeModel:
-    """A model that gives all logits at once, which are their own states."""
+    """A model that returns all logits at once."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
 
     def states(self, ids: Tensor) -> Tensor:
-        """All logits."""
+        """Return all logits."""
         logits: Tensor = self._model(input_ids=ids, use_cache=False).logits
         return logits
 
     def logits(self, states: Tensor) -> Tensor:
-        """The same, in float32."""
+        """Return the same logits in float32."""
         return states.float()
 
 
 class BodyAndHead:
-    """A model whose head is applied to the tokens that are scored, some at a time.
+    """A model whose head is applied to the scored tokens alone, in parts.
 
     So padding and prompts have no logits, a pass is bounded by its tokens alone, and the logits of
     a large vocabulary are never all there at once. Not every model is a body and one product;
@@ -174,12 +174,12 @@ class BodyAndHead:
         self._body, self._head = model.base_model, model.get_output_embeddings()
 
     def states(self, ids: Tensor) -> Tensor:
-        """The last hidden states, behind the last norm."""
+        """Return the last hidden states, after the last norm."""
         states: Tensor = self._body(input_ids=ids, use_cache=False).last_hidden_state
         return states
 
     def logits(self, states: Tensor) -> Tensor:
-        """The product of states and the head."""
+        """Multiply states with the head."""
         logits: Tensor = self._head(states).float()
         return logits
 
@@ -317,7 +317,7 @@ class _Scorer:
 
 
 def log_probabilities(logits: Tensor, tokens: Tensor) -> Tensor:
-    """The logarithm of the probability of a token in each row, float64 of shape (n,).
+    """Return the log-probability of one token per row, float64 of shape (n,).
 
     On a CPU some rows and a block of the vocabulary are taken at a time, as many as a core's cache
     holds: logits are brought below the highest one of their row, and their exponentials are summed

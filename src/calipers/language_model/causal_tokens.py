@@ -1,4 +1,4 @@
-"""Texts to the tokens of a causal model, and back: marks, where a prompt ends, chat templates.
+"""Tokenisation for a causal model: special tokens, ends of prompts, chat templates, decoding.
 
 The marks that a tokenizer adds before every text (``<s>`` of Llama, ``</s>`` of OPT) are read and
 never scored; those that it adds at the end are left out. A prompt and its text are tokenised
@@ -79,7 +79,7 @@ class CausalTokens:
 
     @property
     def scores_first(self) -> bool:
-        """Whether some token stands before a text, or can be put there."""
+        """Whether a token precedes every text, or can be added there."""
         return bool(self.opening) or self.begin is not None
 
     @property
@@ -90,7 +90,7 @@ class CausalTokens:
     def read_passages(
         self, passages: Sequence[Passage], *, first: str
     ) -> tuple[list[Ids], list[int], NDArray[np.int64]]:
-        """Make tokens of texts with what stands before them, and tell where scoring begins.
+        """Tokenise texts with their contexts, and return where scoring begins.
 
         Parameters
         ----------
@@ -143,11 +143,11 @@ class CausalTokens:
         return max(end - len(passage.prompt), 0)
 
     def reading(self, texts: Sequence[str]) -> ReadingCounts:
-        """Count the words of texts, and those that the tokenizer does not know."""
+        """Count the words of texts, and those unknown to the tokenizer."""
         return self._known.read(texts, self._bare(list(texts)))
 
     def read_prompt(self, request: Request) -> NDArray[np.int64]:
-        """Make tokens of what a text to be written begins with, at least one.
+        """Tokenise the beginning of a text to be generated, at least one token.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class CausalTokens:
     def read_prompts(
         self, requests: Sequence[Request], *, max_tokens: int, context: int | None
     ) -> list[NDArray[np.int64]]:
-        """Make tokens of all prompts, and see that the texts have room behind them.
+        """Tokenise all prompts, and check that there is room for texts after them.
 
         Raises
         ------
@@ -220,7 +220,7 @@ class CausalTokens:
                 )
 
     def write(self, prompt: NDArray[np.int64], tokens: Sequence[int]) -> str:
-        """Make a text of the tokens behind a prompt, so that prompt and text join as they should.
+        """Decode the tokens after a prompt, so that prompt and text join correctly.
 
         It is what all tokens say less what those of the prompt say, so a space at its beginning is
         kept. Marks are left out.

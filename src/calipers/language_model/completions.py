@@ -1,4 +1,4 @@
-"""What a server of language models is sent for a text, and what it answers, all of it checked.
+"""Requests for texts to a server of language models, and its answers, with all answers checked.
 
 ``temperature`` and ``top_p`` are sent always. Many servers have defaults of their own for other
 parameters: vLLM takes ``top_k`` and ``repetition_penalty`` from the model's generation_config,
@@ -72,12 +72,12 @@ _BYTES, _BYTES_PER_TOKEN = 1 << 20, 512
 
 
 def is_openai(address: Address) -> bool:
-    """Whether a server is OpenAI's own, which takes temperature and top_p alone."""
+    """Whether a server is OpenAI's own, which accepts only temperature and top_p."""
     return address.host == "api.openai.com"
 
 
 def check_decoding(decoding: Decoding, address: Address) -> None:
-    """Refuse what a server cannot do, before it is asked anything.
+    """Refuse a decoding that a server cannot perform, before any request.
 
     Raises
     ------
@@ -113,7 +113,7 @@ _WEAKER: Mapping[Structured, Structured] = {"json_schema": "json_object", "json_
 
 
 def sampling(decoding: Decoding, beside: Beside) -> dict[str, Any]:
-    """Return what is sent for a decoding: what it writes, and what keeps other defaults out."""
+    """Return the request parameters of a decoding, with other defaults switched off."""
     greedy = decoding.method == "greedy"
     parameters = dict(decoding.parameters)
     sent: dict[str, Any] = {
@@ -136,7 +136,7 @@ def sampling(decoding: Decoding, beside: Beside) -> dict[str, Any]:
 
 
 def seed_of(seed: int, sample: int) -> int:
-    """Give the seed of one sample's request, from 0 to 2³¹ − 1; no two samples of a run share one.
+    """Return the seed of one sample's request, from 0 to 2³¹ − 1, different for each sample.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def seed_of(seed: int, sample: int) -> int:
 
 @dataclass
 class CompletionRequestFormat:
-    """How a server is asked; shared by threads, and changed by what it refuses.
+    """The format of requests to a server, adapted after refusals; shared by threads.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class CompletionRequestFormat:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What a server tells beside its answer.
+    """What a server reports besides its answer.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class Told:
 
 
 class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
-    """The question for one text.
+    """The request for one text.
 
     Parameters
     ----------
@@ -227,11 +227,11 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
 
     @property
     def sent(self) -> str:
-        """One prompt."""
+        """Number of prompts: one."""
         return "1 prompt"
 
     def body(self) -> Mapping[str, Any]:
-        """Return the prompt or the conversation, and every parameter."""
+        """Return the body of the request: the prompt or conversation, and all parameters."""
         manner = self._manner
         self._limit_sent, self._beside_sent = manner.limit, manner.beside
         self._structured_sent, self._system_sent = manner.structured, manner.system
@@ -246,7 +246,7 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
         }
 
     def most_bytes(self) -> int:
-        """Bytes that so many tokens can take."""
+        """Upper limit on the bytes of so many tokens."""
         return min(_BYTES + _BYTES_PER_TOKEN * self._max_tokens, MAX_BYTES)
 
     def read(self, content: bytes, key: Key | None) -> tuple[Completion, Told]:
@@ -286,7 +286,7 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
         return completion, metadata
 
     def adapts(self, status: int, message: str) -> bool:
-        """Call the limit as the server wants it, and leave out what it does not know."""
+        """Rename the limit as the server requires, and drop parameters that it does not know."""
         if status not in (400, 422):
             return False
         manner = self._manner
@@ -337,7 +337,7 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
 
 
 def read_choice(content: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read an answer as JSON, and the one choice that it must have.
+    """Parse an answer as JSON, and return its one choice.
 
     Raises
     ------
@@ -360,7 +360,7 @@ def read_choice(content: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def read_told(parsed: Mapping[str, Any], key: Key | None) -> Told:
-    """Read what a server tells beside its answer; what is missing or no count is None."""
+    """Read what a server reports besides its answer; missing or invalid counts are None."""
     model, usage = parsed.get("model"), parsed.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     names = ("prompt_tokens", "completion_tokens")

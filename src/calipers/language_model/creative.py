@@ -1,4 +1,4 @@
-"""Instructions to write something creative: fifty, for samples that no reference exists for.
+"""Fifty instructions for creative writing, for samples without a reference.
 
 After the idea of Le Bronnec et al. (ACL 2024, appendix B.6); the wording is our own.
 """

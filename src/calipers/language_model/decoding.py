@@ -1,4 +1,4 @@
-"""How the next token is chosen: decoding algorithms by name, each with all of its parameters.
+"""Decoding algorithms by name, each with all of its parameters.
 
 A decoding is written ``temperature=0.8,top_k=40``, ``greedy``, ``beam=4,no_repeat_ngram=4``,
 ``contrastive=0.6,top_k=4`` or ``adversarial``. The temperature is applied first, then truncations
@@ -93,7 +93,7 @@ class Decoding:
 
     @classmethod
     def parse(cls, text: str | Decoding) -> Decoding:
-        """Read a decoding as it is written; one that was read is given back.
+        """Parse a decoding; one that is parsed already is returned.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class Decoding:
 
     @classmethod
     def of(cls, text: str, words: list[str], given: Mapping[str, float]) -> Decoding:
-        """Make a decoding of words and parameters that were read."""
+        """Make a decoding from parsed words and parameters."""
         named: list[Method] = [
             method
             for method in ("greedy", "beam", "contrastive", "adversarial")
@@ -177,17 +177,17 @@ class Decoding:
         return ",".join(([self.method] if bare else []) + parts)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a parameter, or a default where it is not in force."""
+        """Return the value of a parameter, or a default where it does not apply."""
         return dict(self.parameters).get(name, default)
 
     @property
     def temperature(self) -> float:
-        """The temperature; 1 leaves the model as it is."""
+        """The temperature; 1 leaves the probabilities unchanged."""
         return float(self.get("temperature", 1.0))
 
     @property
     def truncations(self) -> tuple[tuple[str, float], ...]:
-        """What leaves tokens out, in the order in which it is applied."""
+        """The truncations of the distribution, in order of application."""
         return tuple(parameter for parameter in self.parameters if parameter[0] in TRUNCATIONS)
 
     @property
@@ -196,7 +196,7 @@ class Decoding:
         return self.method in ("sample", "adversarial")
 
     def with_value(self, name: str, value: float | str) -> Decoding:
-        """The same with another value of one parameter, as a sweep over it asks."""
+        """Return the same decoding with another value of one parameter."""
         changed = {**dict(self.parameters), name: value}
         words = [self.method] if self.method not in ("sample", *changed) else []
         return self.parse(
@@ -204,12 +204,12 @@ class Decoding:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in full as plain data: what is recorded with every sample."""
+        """Return the complete decoding as plain data, as recorded with every sample."""
         return {"method": self.method, **dict(self.parameters)}
 
 
 def read_over(over: Any) -> dict[str, tuple[float, ...]]:
-    """Read which parameters of a decoding vary, and over which values.
+    """Parse which parameters of a decoding vary, and over which values.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A model of a server that speaks OpenAI's API, in its completions form or its chat form.
+"""Models on a server with OpenAI's API, in completions or chat form.
 
 It is named ``https://host/v1#MODEL``. One request is made for each text, several at a time, each
 with a seed of its own; a passing trouble is waited for; every text is given the moment it arrives,
@@ -76,7 +76,7 @@ Question = TypeVar("Question", TextQuestion, ScoreQuestion)
 def load_endpoint(
     name: str, options: EmbedderOptions, *, max_requests: int | None = None, chat: bool = False
 ) -> ServedModel:
-    """Make the model of a server; it is not asked anything yet.
+    """Make the model of a server, without a request.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def load_endpoint(
 
 @dataclass(frozen=True)
 class Usage:
-    """What a server was asked, and what it counted.
+    """Counts of requests to a server, and the counts that it reported.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Usage:
 
 
 class ServedModel(LanguageModel):
-    """A language model behind a server that a person named.
+    """A language model on a server.
 
     Parameters
     ----------
@@ -221,22 +221,22 @@ class ServedModel(LanguageModel):
 
     @property
     def served(self) -> tuple[str, ...]:
-        """What the server calls the model in its answers, in the order of appearance."""
+        """The server's names of the model, in order of appearance."""
         return tuple(self._served)
 
     @property
     def usage(self) -> Usage:
-        """What was asked and counted so far."""
+        """Counts of requests and tokens so far."""
         with self._lock:
             return Usage(self._client.requests, *self._counts)
 
     def parameters(self, decoding: Decoding, max_tokens: int) -> dict[str, Any]:
-        """Return the parameters that are sent for a decoding, as the server takes them by now."""
+        """Return the parameters sent for a decoding, in the form that the server accepts."""
         manner = self._manner
         return {manner.limit: max_tokens, **sampling(decoding, manner.beside)}
 
     def told(self) -> tuple[str, ...]:
-        """Tell what a person should know of what was asked so far."""
+        """Report what happened in the requests so far."""
         usage, where, notes = self.usage, self._address.shown, []
         if usage.requests:
             plural = "" if usage.requests == 1 else "s"
@@ -263,7 +263,7 @@ class ServedModel(LanguageModel):
         seed: int,
         advance: Advance | None = None,
     ) -> Iterator[Completion]:
-        """Write a text for each request; each is given as soon as it arrives.
+        """Write a text for each request, yielding each as it arrives.
 
         When the generator is closed, no further request is made; what is under way is waited for
         up to 15 seconds, and is then in `unclaimed`.
@@ -298,7 +298,7 @@ class ServedModel(LanguageModel):
         return self._written(questions, advance)
 
     def requests_for(self, passages: Sequence[Passage]) -> int:
-        """One for each text that is not empty."""
+        """Return a request for each text that is not empty."""
         return sum(passage.text != "" for passage in passages)
 
     def score(
@@ -310,7 +310,7 @@ class ServedModel(LanguageModel):
         decoding: Decoding | None = None,
         advance: Advance | None = None,
     ) -> TokenScores:
-        """Tell how likely every token of some texts is, as the server says.
+        """Request the log-probability of every token of some texts.
 
         The vocabulary is unknown and 0. `stride` has no effect: a text that is longer than the
         server's context is refused by it.

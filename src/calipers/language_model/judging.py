@@ -1,4 +1,4 @@
-"""A language model as a judge: what it is asked of an item, and how its answer is read.
+"""Language models as judges: the request for an item, and the parsing of the answer.
 
 Every question of a rubric is asked in one request. Texts stand between marks that hold a hash of
 the whole item, so that no text can hold the mark that ends it; what a text says to its judge in its
@@ -45,7 +45,7 @@ _ID_BITS = 52
 
 @dataclass(frozen=True)
 class Inquiry:
-    """One thing that a judge is asked: an item, in one order, for the first time or again.
+    """One request to a judge: an item in one order, for the first time or repeated.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Inquiry:
     repeat: int = 0
 
     def number(self, attempt: int = 0) -> int:
-        """Return the number of its request, which depends on nothing else that is asked."""
+        """Return the number of its request, which is independent of all other requests."""
         return self._numbers[attempt]
 
     @cached_property
@@ -75,7 +75,7 @@ class Inquiry:
 def inquiries(
     items: Sequence[Item | RatedTexts], *, repeat_share: float, seed: int
 ) -> list[Inquiry]:
-    """List all that a judge is asked: pairs in both orders, and a share of the items once more.
+    """List all requests to a judge: pairs in both orders, and a share of the items repeated.
 
     Which items are asked again is read off a hash of the seed and the item, so that it does not
     depend on the others. The order is that of the items, so that a run that is stopped has asked of
@@ -108,7 +108,7 @@ def inquiries(
 
 @dataclass(frozen=True)
 class JudgePrompts:
-    """What a judge is asked by one rubric.
+    """The requests to a judge by one rubric.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class JudgePrompts:
 
     @cached_property
     def system(self) -> str:
-        """What is alike in all requests: instructions, questions, and the form of an answer."""
+        """The part shared by all requests: instructions, questions, and the format of answers."""
         rubric = self.rubric
         seen = {
             "pairs": "two texts, A and B, perhaps with the beginning that both go on from",
@@ -176,7 +176,7 @@ class JudgePrompts:
 
 
 def material(inquiry: Inquiry, rubric: Rubric) -> str:
-    """Return the texts of an item, each between marks that it cannot hold."""
+    """Return the texts of an item, each between marks that it cannot contain."""
     item = inquiry.item
     if isinstance(item, Item):
         first, second = (
@@ -216,7 +216,7 @@ def _asked(question: Question, rubric: Rubric) -> str:
 
 
 def schema_of(rubric: Rubric) -> dict[str, object]:
-    """Return the JSON schema of an answer, in the form that servers take strictly."""
+    """Return the JSON schema of an answer, in the strict form that servers accept."""
     properties: dict[str, object] = {}
     for question in rubric.questions:
         if rubric.task == "pairs":
@@ -244,7 +244,7 @@ def schema_of(rubric: Rubric) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class JudgeAnswer:
-    """What an answer says.
+    """A parsed answer.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class JudgeAnswer:
 def read_answer(
     text: str, inquiry: Inquiry, rubric: Rubric, *, reason: str, refusal: bool, chats: bool = True
 ) -> JudgeAnswer:
-    """Read what a judge wrote.
+    """Parse the answer of a judge.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def _short(value: Any) -> str:
 
 
 def is_refusal(completion: Completion) -> bool:
-    """Whether a server says that a text is a refusal."""
+    """Whether a server marks a text as a refusal."""
     return "refusal" in completion.details
 
 
@@ -377,14 +377,14 @@ def is_refusal(completion: Completion) -> bool:
 
 
 def estimated_tokens(request: Request) -> int:
-    """Tokens that a request is taken to have: one for 4 bytes of UTF-8."""
+    """Estimate the tokens of a request: one for 4 bytes of UTF-8."""
     messages = request.messages or ({"content": request.prompt},)
     size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
     return math.ceil(size / BYTES_PER_TOKEN)
 
 
 def answer_tokens(rubric: Rubric) -> int:
-    """Tokens that an answer is taken to have, in the same way."""
+    """Estimate the tokens of an answer in the same way."""
     longest = max(SIDES, key=len)
     values = {
         question.name: longest if rubric.task == "pairs" else question.most

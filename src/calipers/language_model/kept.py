@@ -1,4 +1,4 @@
-"""Log-probabilities that were kept in a file: a language model that has scored its texts already.
+"""Saved log-probabilities in the place of a language model.
 
 An ``.npz`` of plain arrays: ``about`` (JSON, as bytes) names the model, how it read the texts and,
 for each set, its name, the hash of its texts and prompts and that of the texts alone;
@@ -67,7 +67,7 @@ def texts_hash(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Convention:
-    """How a model read the texts: what two files must share to be comparable.
+    """How a model scored the texts: what two files must share to be comparable.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def keep(
     convention: Convention,
     sets: Sequence[tuple[str, Sequence[Passage], TokenScores]],
 ) -> None:
-    """Keep the log-probabilities of some sets of texts.
+    """Save the log-probabilities of some sets of texts.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def keep(
 
 
 class KeptScores(LanguageModel):
-    """The scores of a file in the place of the model that gave them.
+    """The saved scores of a model, in place of the model.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class KeptScores(LanguageModel):
                 raise self._refusal(f"holds no log-probabilities, or is damaged: {error}") from None
 
     def reading(self, texts: Sequence[str]) -> ReadingCounts | None:
-        """Look up how many words of these texts the model did not know."""
+        """Look up the number of words of these texts unknown to the model."""
         return self._readings.get(texts_hash(texts))
 
     def score(
@@ -224,7 +224,7 @@ class KeptScores(LanguageModel):
         seed: int,
         advance: Advance | None = None,
     ) -> Iterator[Completion]:
-        """Refuse: there is no model here."""
+        """Refuse to generate, since there is no model."""
         raise self._refusal("holds log-probabilities; it is not a model that writes texts")
 
     def _refusal(self, problem: str) -> InputError:

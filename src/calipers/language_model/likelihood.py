@@ -1,4 +1,4 @@
-"""Texts with what language models say of them, and the scores that are read off.
+"""Texts with log-probabilities from language models, and the scores computed from these.
 
 A :class:`ScoredCorpus` is a corpus whose every text has the log-probabilities of its tokens under
 the model that measures, so that all that measures texts measures it too. Each score is read by a
@@ -52,7 +52,7 @@ FEWEST_BATCHES = 5
 
 @dataclass(frozen=True, eq=False)
 class InContext:
-    """What texts still surprise a model by that has read others of their set.
+    """Log-probabilities of texts given other texts of their set.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class InContext:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredCorpus(Corpus):
-    """Texts, and how likely language models find their tokens.
+    """Texts, with the log-probabilities of their tokens under language models.
 
     Attributes
     ----------
@@ -113,12 +113,12 @@ class ScoredCorpus(Corpus):
 
     @cached_property
     def by_text(self) -> Floats:
-        """Log-probability of each text by the model that measures, shape ``(n,)``."""
+        """Log-probability of each text under the measuring model, shape ``(n,)``."""
         return _by_text(self.scores)
 
     @cached_property
     def by_generator(self) -> Floats:
-        """The same by the generator, as its decoder cuts it; that of a text may be -inf."""
+        """Log-probability of each text under the generator with its decoding; may be -inf."""
         scores = self.generator
         assert scores is not None
         if scores.decoded is None:
@@ -128,13 +128,13 @@ class ScoredCorpus(Corpus):
 
     @cached_property
     def decoded(self) -> Floats:
-        """The probability of each token by the decoder; by the model itself without a decoding."""
+        """Probability of each token under the decoder, or the model itself without a decoding."""
         scores = self.decoder
         return np.exp(scores.log_probability) if scores.decoded is None else scores.decoded
 
     @cached_property
     def best_share(self) -> float:
-        """What share of a uniform distribution makes the tokens of the decoder likeliest."""
+        """The share of a uniform distribution that maximises the likelihood of the tokens."""
         q = self.decoded
         return formulas.best_share(q, self.decoder.vocabulary) if len(q) else 0.0
 
@@ -145,13 +145,13 @@ class ScoredCorpus(Corpus):
 
     @cached_property
     def scored_sizes(self) -> Floats:
-        """Bytes of each text that were scored, shape ``(n,)``; 0 where none of its tokens was."""
+        """Bytes of each text that were scored, shape ``(n,)``; 0 without scored tokens."""
         sizes = [len(text.encode()) for text in self._scored_texts]
         return np.where(self.scores.tokens > 0, np.array(sizes, np.float64), 0)
 
     @cached_property
     def scored_words(self) -> Floats:
-        """Words that were scored at least in part, shape ``(n,)``.
+        """Words that were at least partly scored, shape ``(n,)``.
 
         They are split at white space; of scripts without spaces every character is one.
         """
@@ -191,7 +191,7 @@ def score_in_context(
     first: str = "skip",
     advance: Advance | None = None,
 ) -> InContext:
-    """Measure what each text surprises a model by that has read others of its set.
+    """Compute the log-probabilities of texts given others of their set.
 
     The texts are dealt at random into batches of `size`; each text of a batch is scored once behind
     all others of the batch in random order, with an empty line between. Empty texts are left out,
@@ -386,12 +386,12 @@ def _rates(corpus: ScoredCorpus, context: InContext) -> tuple[Floats, Floats]:
 
 
 def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates | None:
-    """Without some batches of texts: batches share no text, so that they are independent."""
+    """Compute replicates without batches of texts, which share no text and so are independent."""
     return _without_batches(measured, lambda last, _: formulas.conditional_surprise(last))
 
 
 def decan_replicates(measured: MeasuredTexts) -> TextReplicates | None:
-    """Without some batches of texts, as for conditional surprise."""
+    """Compute replicates without batches of texts, as for conditional surprise."""
     return _without_batches(measured, formulas.decan)
 
 
@@ -462,7 +462,7 @@ def read_epsilon_perplexity(pair: TextPair, options: Chosen) -> Score:
 
 
 def epsilon_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """With the ε of all texts: where it is the best, the value hardly moves with it."""
+    """Compute replicates with the ε of all texts, on which the value hardly depends there."""
     corpus, epsilon = _scored(measured), float(measured.options["epsilon"])
     means = _token_means_without(measured, _smoothed(corpus, epsilon))
     return TextReplicates(texts=np.exp(-means))

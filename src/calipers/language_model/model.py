@@ -1,4 +1,4 @@
-"""What a language model is to everything else: it scores tokens, and continues prompts.
+"""The interface of language models: score tokens, and continue prompts.
 
 Backends are an n-gram model of the reference (:mod:`calipers.language_model.ngram`), any causal
 model of transformers (:mod:`calipers.language_model.causal`), a server that speaks OpenAI's API
@@ -30,7 +30,7 @@ Ids = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """One text to be scored, and what stands before it.
+    """One text to be scored, and its context.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Passage:
 
 @dataclass(frozen=True, eq=False)
 class TokenScores:
-    """How likely a model finds every token of some texts, end to end.
+    """Log-probabilities of every token of some texts, concatenated.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class TokenScores:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A text to be written.
+    """A request for a text.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Completion:
-    """A text that was written.
+    """A generated text.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Completion:
 
 
 class LanguageModel(ABC):
-    """A language model, by whichever backend.
+    """Protocol of language models, whatever the backend.
 
     Attributes
     ----------
@@ -183,15 +183,15 @@ class LanguageModel(ABC):
     unclaimed: Sequence[Completion] = ()
 
     def told(self) -> tuple[str, ...]:
-        """Tell what a person should know of what was asked so far."""
+        """Report what happened in the requests so far."""
         return ()
 
     def requests_for(self, passages: Sequence[Passage]) -> int:
-        """How many requests to a server the scoring of some texts takes at least."""
+        """Return the least number of server requests that scoring some texts needs."""
         return 0
 
     def reading(self, texts: Sequence[str]) -> ReadingCounts | None:
-        """Count the words of texts, and those that it does not know; None where nobody tells."""
+        """Count the words of texts, and the unknown ones; None where that cannot be known."""
         return None
 
     def score(
@@ -203,7 +203,7 @@ class LanguageModel(ABC):
         decoding: Decoding | None = None,
         advance: Advance | None = None,
     ) -> TokenScores:
-        """Tell how likely every token of some texts is.
+        """Compute the log-probability of every token of some texts.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class LanguageModel(ABC):
         seed: int,
         advance: Advance | None = None,
     ) -> Iterator[Completion]:
-        """Write a text for each request, in any order; each is given as soon as it is whole.
+        """Write a text for each request, in any order, yielding each when it is complete.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class LanguageModel(ABC):
 
 
 def without_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Put a system message at the head of the first message behind it, for models without any.
+    """Prepend a system message to the message after it, for models without system messages.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Language models by name, and what each kind of name means.
+"""Language models by name, and the kinds of names.
 
 ============================  ==================================================================
 ``ngram``, ``ngram:order=3``  an interpolated n-gram model, fitted on texts that are at hand
@@ -19,7 +19,7 @@ from calipers.language_model.model import LanguageModel
 
 
 def is_fitted(model: object) -> bool:
-    """Whether a name means a model that is fitted on texts that are at hand."""
+    """Whether a name means a model that is fitted on the given texts."""
     return isinstance(model, str) and model.partition(":")[0] == "ngram"
 
 

@@ -1,4 +1,4 @@
-"""A small real language model for people who have none: an interpolated n-gram model of a text set.
+"""An interpolated n-gram model of a set of texts, for use without a neural language model.
 
 Words and marks carry the white space before them (:mod:`calipers.language_model.pieces`), so that
 texts come out as people write them; probabilities are interpolated Kneser-Ney
@@ -67,7 +67,7 @@ BATCH = 64
 
 
 def read_ngram_options(text: str) -> dict[str, int]:
-    """Read what stands behind ``ngram:``.
+    """Parse the options after ``ngram:``.
 
     Raises
     ------
@@ -178,12 +178,12 @@ class NGramModel(LanguageModel):
 
     @property
     def known(self) -> int:
-        """Number of tokens that can be written, the end not counted."""
+        """Number of tokens that can be generated, without the end."""
         return len(self.vocabulary)
 
     @property
     def begin(self) -> int:
-        """The token that begins a text, and the context before a first token."""
+        """The token that begins a text, and the context before it."""
         return len(self.tables.form) - 1
 
     def tokenise(self, text: str) -> Longs:
@@ -191,7 +191,7 @@ class NGramModel(LanguageModel):
         return self._numbers(pieces.split(text))
 
     def detokenise(self, tokens: Sequence[int]) -> str:
-        """Write tokens that can be written as the text that they are; the end is nothing."""
+        """Join tokens into a text; the end is the empty text."""
         return "".join([self._pieces[token] for token in tokens])
 
     def context_after(self, tokens: Longs, *, begin: bool = True) -> int:
@@ -204,7 +204,7 @@ class NGramModel(LanguageModel):
         return after(self.tables, tokens, starts, opening)
 
     def next_probabilities(self, context: int) -> Floats:
-        """Probabilities of the end, the known tokens and the unknown one of each kind, in a row."""
+        """Probabilities of the end, the known tokens, and the unknown token of each kind."""
         return np.asarray(next_probabilities(self.tables, np.array([context], np.int64))[0])
 
     def score(
@@ -216,7 +216,7 @@ class NGramModel(LanguageModel):
         decoding: Decoding | None = None,
         advance: Advance | None = None,
     ) -> TokenScores:
-        """Tell how likely every token of some texts is.
+        """Compute the log-probability of every token of some texts.
 
         As :meth:`LanguageModel.score`, with no limit to the context. A prompt and its text are cut
         into tokens together, and a token that reaches into the text is scored. The end of a text is
@@ -271,7 +271,7 @@ class NGramModel(LanguageModel):
         seed: int,
         advance: Advance | None = None,
     ) -> Iterator[Completion]:
-        """Write a text for each request, in their order.
+        """Write a text for each request, in order.
 
         As :meth:`LanguageModel.generate`. A sample depends on the seed, its number and its prompt.
         Where a prompt ends in white space, the text begins without any.

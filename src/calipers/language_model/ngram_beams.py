@@ -24,7 +24,7 @@ SPARE = 4
 
 
 class BeamExtensions:
-    """Gives the best extensions of beginnings, and remembers the contexts of the last ones.
+    """Finds the best extensions of beginnings, and remembers the contexts of recent ones.
 
     Parameters
     ----------

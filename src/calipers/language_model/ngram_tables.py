@@ -1,4 +1,4 @@
-"""What an n-gram model holds: its probabilities, and sums of their powers for a temperature."""
+"""The tables of an n-gram model: probabilities, and sums of their powers for a temperature."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ native.record(
 
 
 class Memory(NamedTuple):
-    """What one thread remembers of the contexts that came up, and where it works.
+    """Contexts that one thread has seen, and its working memory.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ native.record(
 
 
 def weigh(tables: Tables, known: int, temperature: float) -> TemperatureWeights:
-    """Prepare all sums for a temperature."""
+    """Compute all sums for a temperature."""
     exponent = 1 / temperature
     power = tables.probability**exponent
     back = tables.back**exponent
@@ -262,7 +262,7 @@ def weigh(tables: Tables, known: int, temperature: float) -> TemperatureWeights:
 
 
 def remember(tables: Tables, weights: TemperatureWeights) -> Memory:
-    """Make room for what a thread remembers."""
+    """Allocate the memory of a thread."""
     tokens, groups = len(weights.group), len(weights.group_kind)
     room = tokens + groups
     return Memory(

@@ -1,4 +1,4 @@
-"""How tokens of an n-gram model are scored and drawn without listing the vocabulary.
+"""Scoring and sampling of an n-gram model without listing its vocabulary.
 
 From context to shorter context, P(w | h) is γ(h) · P(w | h') but for the entries of h, where it is
 more. So is its power 1/T, hence any temperature is a mixture: with the weight of what the entries
@@ -23,7 +23,7 @@ from calipers.numeric.arrays import Floats, Ints, Longs
 
 
 def hashed(context: Ints, token: Ints) -> Ints:
-    """Put all entries into a hash table by context and token."""
+    """Build a hash table of all entries by context and token."""
     slots = np.full(max(16, 2 ** (2 * len(token) - 1).bit_length()), -1, np.int32)
     _hash(context, token, slots)
     return slots
@@ -38,7 +38,7 @@ def write(
     contexts: Longs,
     uniforms: Floats,
 ) -> tuple[Ints, Longs]:
-    """Write the next tokens of some texts; contexts become those after them, −1 after an end.
+    """Draw the next tokens of some texts, and advance their contexts; −1 after an end.
 
     Returns the tokens, shape ``(b, steps)``, and how many of them each text has got.
     """
@@ -49,7 +49,7 @@ def write(
 
 
 def read(tables: Tables, tokens: Longs, starts: Longs, opening: int) -> tuple[Floats, Longs]:
-    """P of every token, and the context before it.
+    """Return P of every token, and the context before it.
 
     Texts begin in the context `opening`; where that is −1, the first token of each is one, and has
     no probability.
@@ -60,7 +60,7 @@ def read(tables: Tables, tokens: Longs, starts: Longs, opening: int) -> tuple[Fl
 
 
 def after(tables: Tables, tokens: Longs, starts: Longs, opening: int | Longs) -> Longs:
-    """The context after the tokens of each text, as `read` begins, or from one for each."""
+    """Return the context after the tokens of each text, from one `opening` or one for each."""
     contexts = np.empty(len(starts) - 1, np.int64)
     contexts[:] = opening
     _after(tables, tokens, starts, contexts)
@@ -76,20 +76,20 @@ def read_decoded(
     contexts: Longs,
     tokens: Longs,
 ) -> tuple[Floats, Floats]:
-    """Probability of each token as it is decoded, and the sum of squares of its distribution."""
+    """Return the probability of each token as decoded, and its distribution's sum of squares."""
     decoded, squares = np.empty(len(tokens)), np.empty(len(tokens))
     _read_decoded(tables, weights, memory, rules, goals, contexts, tokens, decoded, squares)
     return decoded, squares
 
 
 def next_probabilities(tables: Tables, contexts: Longs) -> Floats:
-    """P(w | h) of every token after each context, the unknown ones too."""
+    """Return P(w | h) of every token after each context, including unknown ones."""
     none = np.zeros(0, np.int64)
     return proceed(tables, contexts.copy(), none, np.zeros(len(contexts) + 1, np.int64))
 
 
 def proceed(tables: Tables, contexts: Longs, tokens: Longs, starts: Longs) -> Floats:
-    """Go on from the context of each text by its tokens, and list P(w | h) of every token there.
+    """Advance the context of each text by its tokens, and list P(w | h) of all tokens there.
 
     Contexts become those after the tokens.
     """
@@ -106,7 +106,7 @@ def likeliest(
     starts: Longs,
     most: int,
 ) -> tuple[Longs, Floats]:
-    """The most probable tokens that can be written after each context, with P(w | h).
+    """Return the most probable tokens after each context, with P(w | h).
 
     Those that are left out of each context stand end to end. Shapes ``(n, most)``, the lower number
     first of equal ones; −1 and 0 behind the last.
@@ -118,7 +118,7 @@ def likeliest(
 
 
 def probabilities_of(tables: Tables, contexts: Longs, tokens: Longs) -> Floats:
-    """P(w | h) of one token after each context."""
+    """Return P(w | h) of one token after each context."""
     probability = np.empty(len(tokens))
     _read_each(tables, contexts, tokens, probability)
     return probability

@@ -1,4 +1,4 @@
-"""Words and marks that carry the white space before them, so that texts come out as people write.
+"""Words and marks with the white space before them, so that generated texts are spaced correctly.
 
 A piece is a word or a single other character, with all white space that stands before it; end to
 end the pieces of a text are the text, but for white space at its end. A word goes on over an
@@ -41,7 +41,7 @@ BEGIN, AFTER_WORD, AFTER_SYLLABLE, AFTER_MARK = range(4)
 
 
 def split(text: str) -> list[str]:
-    """Cut a text into pieces.
+    """Split a text into pieces.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def split(text: str) -> list[str]:
 
 
 def kind_of(piece: str) -> int:
-    """Say how a piece joins what stands before it."""
+    """Return how a piece joins the text before it."""
     body = piece.lstrip()
     match = _BODY.fullmatch(body)
     kinds = {"word": WORD, "syllable": SYLLABLE, "mark": MARK}
@@ -61,7 +61,7 @@ def kind_of(piece: str) -> int:
 
 
 def form_of(kind: int) -> int:
-    """Say what a piece of a kind is to the one after it, but for marks of their own form."""
+    """Return what a piece of some kind is to the next one; some marks have forms of their own."""
     if kind in (WORD, SPACED_WORD):
         return AFTER_WORD
     return AFTER_SYLLABLE if kind in (SYLLABLE, SPACED_SYLLABLE) else AFTER_MARK

@@ -1,4 +1,4 @@
-"""A decoding as changes to a model's logits, by the processors of transformers.
+"""Decodings as changes to a model's logits, by the processors of transformers.
 
 What transformers has is used as it is: in the order in which the decoding is written, each with
 every parameter given. A value that leaves everything as it is (``top_p=1``) adds nothing. Of top-H,
@@ -49,7 +49,7 @@ _LOOK_BACK = ("repetition_penalty", "no_repeat_ngram")
 
 
 class Processors:
-    """The changes of a decoding, one after the other.
+    """The changes of a decoding, in order.
 
     Parameters
     ----------

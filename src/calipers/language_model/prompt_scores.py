@@ -1,4 +1,4 @@
-"""Log-probabilities of given texts from a server: how they are asked for, and which are a text's.
+"""Log-probabilities of given texts from a server: the ways to ask, and the tokens of the text.
 
 Servers have three ways: ``echo`` with ``logprobs`` and no new token (vLLM, OpenAI's completions
 form as it was), the same with one new token, which is left out again, and vLLM's
@@ -42,7 +42,7 @@ _PIECES = ("�", "bytes:", "<0x")
 
 @dataclass
 class Way:
-    """Which way a server is asked; shared by threads.
+    """The way in which a server is asked; shared by threads.
 
     Attributes
     ----------
@@ -59,12 +59,12 @@ class Way:
     answered: bool = False
 
     def begin(self) -> None:
-        """Begin with the first way again where none was answered yet."""
+        """Restart with the first way if none has succeeded."""
         if not self.answered:
             self.number = 0
 
     def another(self, tried: int) -> bool:
-        """Go on to the next way after one that was tried in vain; False where none is left."""
+        """Continue with the next way after a failed one; False where none is left."""
         if self.number == tried and not self.answered:
             self.number += 1
         return tried < self.number < len(_WAYS)
@@ -72,7 +72,7 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class ScoredTokens:
-    """The tokens of a text, a mark that opens it perhaps among them.
+    """The tokens of a text, possibly with an opening mark.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ScoredTokens:
 
 
 class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
-    """The question for the log-probabilities of one text; None for an answer without any.
+    """The request for the log-probabilities of one text; its answer is None without any.
 
     Parameters
     ----------
@@ -109,17 +109,17 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
 
     @property
     def sent(self) -> str:
-        """One text."""
+        """Number of texts: one."""
         return "1 text"
 
     def body(self) -> Mapping[str, Any]:
-        """Return the text, and how its log-probabilities are asked for."""
+        """Return the body of the request: the text, and how its log-probabilities are requested."""
         self.tried = min(self.way.number, len(_WAYS) - 1)
         plain = {"temperature": 1.0, "top_p": 1.0, "n": 1}
         return {"model": self.way.model, "prompt": self.text, **_WAYS[self.tried], **plain}
 
     def most_bytes(self) -> int:
-        """Bytes that the tokens of such a text can take."""
+        """Upper limit on the bytes of the answer."""
         return min(_BYTES + _BYTES_PER_CHARACTER * len(self.text), MAX_BYTES)
 
     def read(self, content: bytes, key: Key | None) -> tuple[ScoredTokens | None, Told]:
@@ -134,7 +134,7 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
         return tokens, usage
 
     def adapts(self, status: int, message: str) -> bool:
-        """Ask in another way, until one was answered."""
+        """Try another way of asking, until one succeeds."""
         fails = status == 500 and self.tried == 0  # of a server that cannot write no token
         if not (status in (400, 422, 501) or fails) or _LONG.search(message):
             return False
@@ -187,7 +187,7 @@ def _checked(numbers: Sequence[Any]) -> tuple[float | None, ...]:
 def select(
     answers: Sequence[tuple[Passage, ScoredTokens | None]], *, first: str, where: str
 ) -> tuple[list[Floats], NDArray[np.int64]]:
-    """Give the log-probabilities of the tokens of each text, without mark, prompt and first token.
+    """Return log-probabilities of the tokens of each text, without mark, prompt and first token.
 
     A token that begins in the prompt and ends in the text belongs to the text.
 

@@ -1,4 +1,4 @@
-"""Prompts: what a model is asked to continue, in the four ways of paper 000 (appendix B.3 to B.6).
+"""Prompts for generation, in the four ways of paper 000 (appendix B.3 to B.6).
 
 ``continue``
     the first words of each text of a file, or the field ``prompt`` of its rows; for a chat model an
@@ -46,7 +46,7 @@ BIOGRAPHY = "- Biography of"
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt, and what belongs to it.
+    """One prompt with its metadata.
 
     Attributes
     ----------
@@ -70,13 +70,13 @@ class Prompt:
 
     @property
     def kept(self) -> str:
-        """What stands before the reply of a chat model where texts are kept with their prompts."""
+        """The text before a chat model's reply, where texts are saved with their prompts."""
         return self.text if self.lead else f"{self.text}\n\n"
 
 
 @dataclass(frozen=True)
 class Prompting:
-    """The prompts of a run, and what is to be known of them.
+    """The prompts of a run, and notes on them.
 
     Attributes
     ----------
@@ -107,17 +107,17 @@ class Prompting:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 of all that a model is given, in hex: two runs with one hash ask alike."""
+        """SHA-256 in hex of everything that a model is given; equal hashes mean equal requests."""
         prompts = [[p.id, p.before, p.asked, p.lead] for p in self.prompts]
         text = json.dumps([self.task, self.chat, self.stop, prompts], ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def prompt_of(self, sample: int) -> Prompt | None:
-        """The prompt of a sample: they are taken in turn; None where there are none."""
+        """Return the prompt of a sample; prompts are used in turn; None without prompts."""
         return self.prompts[sample % len(self.prompts)] if self.prompts else None
 
     def request(self, sample: int) -> Request:
-        """What the model is asked for a sample."""
+        """Return the request for a sample."""
         prompt = self.prompt_of(sample)
         if prompt is None:
             return Request(sample)
@@ -128,12 +128,12 @@ class Prompting:
 
 
 def no_prompts() -> Prompting:
-    """Ask for texts from their beginning."""
+    """Request texts without prompts."""
     return Prompting("none")
 
 
 def first_words(text: str, words: int) -> tuple[str, str]:
-    """Split a text behind its first words; white space between the two goes with neither.
+    """Split a text after its first words, dropping the white space in between.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ CLOSING = frozenset(".,;:!?%)]}…’”»-–—'")
 
 
 def between(prompt: str, text: str) -> str:
-    """Say what stands between a prompt and the text that continues it: a space, or nothing.
+    """Return what separates a prompt from its continuation: a space, or nothing.
 
     Samples are kept without the white space around them, so that the space must be put back before
     both are read as one text.
@@ -183,7 +183,7 @@ def continuations(
     chat: bool = False,
     instruction: str = CONTINUE,
 ) -> Prompting:
-    """Make prompts of the texts of a set: their first words, or the prompts that its rows name.
+    """Make prompts from texts: their first words, or the prompts that rows name.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def _made(id: str, text: str, *, words: int | None, chat: bool, instruction: str
 
 
 def creative(instructions: Sequence[str] = INSTRUCTIONS, *, chat: bool = False) -> Prompting:
-    """Ask for creative texts by fifty instructions (paper 000, appendix B.6, in words of our own).
+    """Make prompts from fifty instructions for creative writing (after paper 000, appendix B.6).
 
     A model without chat is given the instruction as the heading of a text.
 
@@ -300,7 +300,7 @@ def biographies(
     chat: bool = False,
     instruction: str = BIOGRAPHIES,
 ) -> Prompting:
-    """Ask for biographies after k examples of them (paper 000, appendix B.5).
+    """Make prompts for biographies after k examples (paper 000, appendix B.5).
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def _pairs(names: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def cut_at(text: str, stop: Sequence[str]) -> tuple[str, bool]:
-    """End a text before the first of some marks; tell whether there was one.
+    """Cut a text at the first of some marks; tell whether there was one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a model wrote, on disk: a file that is whole or not there, and a journal to go on from.
+"""The samples of a model on disk: a complete file or none, and a journal to resume from.
 
 While texts are written, samples or the answers of a judge, each is appended to ``NAME.part`` as
 soon as it is whole, behind a first line that holds the configuration of the run. A run that was
@@ -43,7 +43,7 @@ DEEPEST = 32
 
 @dataclass(frozen=True)
 class SamplesFile:
-    """Where the samples of one configuration are kept.
+    """The files of the samples of one configuration.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class SamplesFile:
         noun: str = "sample",
         command: str = "generate",
     ) -> SamplesFile:
-        """Name the file of a configuration.
+        """Return the file of a configuration.
 
         Raises
         ------
@@ -86,16 +86,16 @@ class SamplesFile:
 
     @property
     def journal(self) -> Path:
-        """Where samples are kept while they are written."""
+        """Path of the journal that holds samples during generation."""
         return self.path.with_name(f"{self.path.name}.part")
 
     @property
     def manifest(self) -> Path:
-        """Where the configuration and the counts are."""
+        """Path of the configuration and the counts."""
         return self.path.with_name(f"{self.path.name}.manifest.json")
 
     def known(self, *, overwrite: bool = False) -> dict[int, Row]:
-        """Read the samples that an earlier run of this configuration wrote, by their numbers.
+        """Read the samples that earlier runs of this configuration wrote, by number.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class SamplesFile:
 
     @contextmanager
     def writing(self, known: Mapping[int, Row]) -> Iterator[Journal]:
-        """Open the journal; no other run may write to it meanwhile.
+        """Open the journal; meanwhile no other run may write to it.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class SamplesFile:
             yield journal
 
     def finish(self, rows: Iterable[Row], counts: Mapping[str, Any]) -> None:
-        """Write the samples and the manifest, each whole, and take the journal away.
+        """Write the samples and the manifest atomically, and remove the journal.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class SamplesFile:
 
 @dataclass(frozen=True)
 class Journal:
-    """A journal that is open, without a buffer: what is written outlives this process."""
+    """An open journal without a buffer, so that written lines survive this process."""
 
     file: BinaryIO
     path: Path
@@ -271,7 +271,7 @@ def kept_first(
     row_of: Callable[[Completion], Row],
     journal: Journal | None,
 ) -> Generator[Row, None, None]:
-    """Return the rows of texts as these arrive, each kept first; what arrives behind a stop is too.
+    """Yield rows of texts as they arrive, each saved first, including those after a stop.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def kept_first(
 
 
 def check_output(given: str | Path) -> None:
-    """Refuse a place that no samples can be written to, before any work.
+    """Refuse a path that samples cannot be written to, before any work.
 
     Raises
     ------

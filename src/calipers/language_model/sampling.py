@@ -1,4 +1,4 @@
-"""Samples that a seed fixes: one uniform number for each seed, sample and step.
+"""Random numbers of samples: one uniform number for each seed, sample and step.
 
 The numbers come from a counter-based generator (Philox 4x64, Salmon et al., SC 2011) whose key is
 the seed and the number of the sample, so that they depend neither on what else is written nor on
@@ -15,7 +15,7 @@ from calipers.numeric.arrays import Floats
 
 
 def uniforms(seed: int, sample: int, steps: int) -> Floats:
-    """Return the uniform numbers that the tokens of one sample are drawn by.
+    """Return the uniform numbers that determine the tokens of one sample.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def uniforms(seed: int, sample: int, steps: int) -> Floats:
 
 
 def stream(seed: int, sample: int) -> np.random.Generator:
-    """Return the generator of these numbers, for who asks for them a few at a time."""
+    """Return the generator of these numbers, for callers that need a few at a time."""
     if not (0 <= seed < 2**64 and 0 <= sample < 2**64):
         raise InputError(
             "a seed and the number of a sample must be whole numbers from 0 to 2^64 - 1; found "

@@ -1,4 +1,4 @@
-"""Decoding that looks at whole texts: beam search, and adversarial perplexity sampling.
+"""Decoding by search over whole texts: beam search, and adversarial perplexity sampling.
 
 Both take any model as a function from histories to the logarithms of the probabilities of the next
 token.
@@ -27,7 +27,7 @@ RANDOM_SHARE = 0.15
 
 
 class Extensions(NamedTuple):
-    """What may come next after some histories, by history and then by token.
+    """Possible next tokens after some histories, by history and then by token.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ Extend = Callable[[Sequence[Sequence[int]]], Extensions]
 
 @dataclass(frozen=True)
 class Found:
-    """A text that a search came to.
+    """A text found by a search.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ def beam_search(
     no_repeat_ngram: int | None = None,
     repetition_penalty: float | None = None,
 ) -> Found:
-    """Find a probable text by extending the best `beams` beginnings, token by token.
+    """Find a probable text by extending the best `beams` beginnings token by token.
 
     In each step all extensions of all beginnings are ranked by their log-probabilities, the best
     ``beams`` of those that go on stay, and those among the best ``beams`` that end are set aside.
@@ -134,7 +134,7 @@ def search_beams(
     end: int | None,
     length_penalty: float = 1.0,
 ) -> list[Found]:
-    """Search as :func:`beam_search` does, for several prompts a step at a time.
+    """Run :func:`beam_search` for several prompts, one step at a time.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _found(total: float, tokens: list[int], length_penalty: float, ended: bool) 
 
 
 def random_tokens(max_tokens: int, share: float = RANDOM_SHARE) -> int:
-    """How many tokens at the beginning of an adversarial text are drawn uniformly."""
+    """Return how many initial tokens of an adversarial text are drawn uniformly."""
     return math.ceil(share * max_tokens - 1e-9)
 
 
@@ -264,7 +264,7 @@ def closest_to_perplexity(
 
 
 def perplexity_target(decoding: Decoding) -> float:
-    """Return the perplexity that an adversarial decoding aims at.
+    """Return the target perplexity of an adversarial decoding.
 
     Raises
     ------

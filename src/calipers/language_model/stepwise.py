@@ -1,4 +1,4 @@
-"""A causal model that reads on from where it was: the tokens before are kept, not read again.
+"""Token-by-token generation by a causal model with a key–value cache.
 
 What is kept is the model's own cache, of attention or of recurrent states, so every kind of model
 that transformers caches goes on as it would there. Rows may be dropped, repeated and reordered.
@@ -21,11 +21,11 @@ and of those with attention."""
 
 
 class NoCacheError(LookupError):
-    """The model keeps nothing that could be found."""
+    """The model has no cache that could be used."""
 
 
 class StepwiseModel:
-    """Some texts of equal length, read by a causal model token after token.
+    """Texts of equal length, processed by a causal model token by token.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class StepwiseModel:
         """Last hidden states of what was read last, float32 (b, t, d), where they were asked for"""
 
     def start(self, ids: Tensor, *, states: bool = False) -> Tensor:
-        """Read texts from their beginning.
+        """Process texts from their beginning.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class StepwiseModel:
         return self._read(ids)
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Read one more token of each text, int64 (b,), and give the logits of the next."""
+        """Process one more token of each text, int64 (b,), and return the logits of the next."""
         if self._cached:
             return self._read(tokens[:, None])
         self._ids = torch.cat([self._ids, tokens[:, None]], dim=1)
@@ -81,7 +81,7 @@ class StepwiseModel:
         return logits
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows, which may repeat."""
+        """Continue with these rows, which may repeat."""
         if self._cached:
             self._cache.reorder_cache(rows)
         else:

@@ -1,4 +1,4 @@
-"""What a decoding leaves out: each rule as a pure function from probabilities to the kept tokens.
+"""Truncation rules of decodings: pure functions from probabilities to the tokens that are kept.
 
 The rules are the papers' definitions in float64: top-K (Fan et al., ACL 2018), nucleus (Holtzman et
 al., ICLR 2020), min-p (Nguyen et al., ICLR 2025), locally typical (Meister et al., TACL 2023), ε
@@ -47,7 +47,7 @@ def top_p(probabilities: Floats, p: float) -> Flags:
 
 
 def min_p(probabilities: Floats, share: float) -> Flags:
-    """Keep what is at least `share` times as probable as the most probable token."""
+    """Keep tokens at least `share` times as probable as the most probable one."""
     return np.asarray((probabilities >= share * probabilities.max()) & (probabilities > 0))
 
 
@@ -62,12 +62,12 @@ def typical(probabilities: Floats, tau: float) -> Flags:
 
 
 def epsilon(probabilities: Floats, least: float) -> Flags:
-    """Keep what is at least as probable as `least`, or the most probable where nothing is."""
+    """Keep tokens with a probability of at least `least`, or else the most probable one."""
     return (probabilities >= min(least, float(probabilities.max()))) & (probabilities > 0)
 
 
 def eta(probabilities: Floats, least: float) -> Flags:
-    """Keep p ≥ min(η, √η · exp(−H)), or the most probable where nothing is."""
+    """Keep tokens with p ≥ min(η, √η · exp(−H)), or else the most probable one."""
     return epsilon(probabilities, min(least, math.sqrt(least) * math.exp(-entropy(probabilities))))
 
 
@@ -107,7 +107,7 @@ def entropy(probabilities: Floats) -> float:
 
 
 def tempered(probabilities: Floats, temperature: float) -> Floats:
-    """Return the distribution in proportion to p^(1/T)."""
+    """Return the distribution proportional to p^(1/T)."""
     if temperature == 1:
         return np.asarray(probabilities / probabilities.sum())
     with np.errstate(divide="ignore"):
@@ -119,7 +119,7 @@ def tempered(probabilities: Floats, temperature: float) -> Floats:
 
 
 def penalised(scores: ArrayLike, history: Sequence[int] | Longs, penalty: float) -> Floats:
-    """Make tokens that were there before less likely (Keskar et al., 2019), as transformers does.
+    """Make earlier tokens less likely (Keskar et al., 2019), as transformers does.
 
     Scores above 0 are divided by the penalty, others multiplied, once for each different token of
     the history. So it matters whether scores are logits or log-probabilities: they differ by a
@@ -134,7 +134,7 @@ def penalised(scores: ArrayLike, history: Sequence[int] | Longs, penalty: float)
 
 
 def repeating(history: Sequence[int] | Longs, n: int, *, size: int | None = None) -> list[int]:
-    """List the tokens that would make an n-gram of the history come again, as transformers does.
+    """List the tokens that would repeat an n-gram of the history, as transformers does.
 
     Of `size` tokens that can be written; a prompt may hold others, such as unknown words.
     """
@@ -150,7 +150,7 @@ def repeating(history: Sequence[int] | Longs, n: int, *, size: int | None = None
 def without_repeats(
     probabilities: Floats, decoding: Decoding, history: Sequence[int] | Longs
 ) -> Floats:
-    """Apply what looks at the history: the repetition penalty, then the ban on n-grams.
+    """Apply the rules on the history: the repetition penalty, then the ban on repeated n-grams.
 
     The penalty is applied to log-probabilities. Where every token is banned, none is.
     """
@@ -169,7 +169,7 @@ def without_repeats(
 def truncated(
     probabilities: ArrayLike, decoding: Decoding, *, history: Sequence[int] | Longs = ()
 ) -> Floats:
-    """Return the distribution that a decoding draws the next token from.
+    """Return the distribution from which a decoding draws the next token.
 
     What looks at the history comes first, then the temperature, then the truncations in the order
     in which they are written, each on what the one before left, renormalised. Greedy decoding has

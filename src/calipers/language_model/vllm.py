@@ -57,7 +57,7 @@ AT_ONCE = 1_024
 
 
 def load_vllm(name: str, options: EmbedderOptions) -> LanguageModel:
-    """Load a model by vLLM.
+    """Load a model with vLLM.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class VllmModel(LanguageModel):
         self._at_once = options.batch_size or AT_ONCE
 
     def reading(self, texts: Sequence[str]) -> ReadingCounts:
-        """Count the words of texts, and those that its tokenizer does not know."""
+        """Count the words of texts, and those unknown to its tokenizer."""
         return self._tokens.reading(texts)
 
     def score(
@@ -155,7 +155,7 @@ class VllmModel(LanguageModel):
         decoding: Decoding | None = None,
         advance: Advance | None = None,
     ) -> TokenScores:
-        """Tell how likely every token of some texts is, by the log-probabilities of prompts.
+        """Compute the log-probability of every token of some texts, by prompt log-probabilities.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class VllmModel(LanguageModel):
 
 
 def sampling_parameters(decoding: Decoding) -> dict[str, Any]:
-    """Say a decoding in vLLM's words.
+    """Return the sampling parameters of vLLM for a decoding.
 
     Raises
     ------
@@ -307,7 +307,7 @@ def sampling_parameters(decoding: Decoding) -> dict[str, Any]:
 
 
 def sample_seed(seed: int, sample: int) -> int:
-    """Make one seed of the seed of a run and the number of a sample, below 2⁶³."""
+    """Combine the seed of a run and the number of a sample into one seed below 2⁶³."""
     return int(
         np.random.SeedSequence([seed, sample]).generate_state(1, np.uint64)[0] >> np.uint64(1)
     )

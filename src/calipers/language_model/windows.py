@@ -1,4 +1,4 @@
-"""Texts longer than a model's context, read through windows that slide.
+"""Sliding windows over texts longer than a model's context.
 
 A window of C tokens moves by s tokens. Each token is scored once, in the first window that holds it
 with at least C − s tokens before it (or with all that stand before it in the text): the first
@@ -15,7 +15,7 @@ from calipers.errors import InputError
 
 
 class Window(NamedTuple):
-    """What is read of one text in one pass, and what of it is scored.
+    """The tokens of one pass over a text, and those of them that are scored.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Window(NamedTuple):
 
 
 def check_stride(stride: int | None, context: int | None) -> int:
-    """Return how far a window moves; half of the context where nobody says.
+    """Return how far a window moves; half of the context by default.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_stride(stride: int | None, context: int | None) -> int:
 def plan_windows(
     lengths: Sequence[int], firsts: Sequence[int], *, context: int | None, stride: int
 ) -> list[Window]:
-    """Divide texts into windows that score each of their tokens once.
+    """Divide texts into windows so that each token is scored once.
 
     Parameters
     ----------
