@@ -1,4 +1,4 @@
-"""How a long computation reports how far it is, without knowing who watches."""
+"""Progress of long computations, reported independently of the display."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ Advance = Callable[[int], None]
 
 
 class Progress(Protocol):
-    """Anything that can show the progress of a named task."""
+    """Protocol of displays of the progress of named tasks."""
 
     def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
-        """Open a task of `total` steps; the manager gives a function that advances it."""
+        """Open a task of `total` steps; the context manager returns a function that advances it."""
         ...
 
 
 class Silent:
-    """A progress that shows nothing: the default of the library."""
+    """A display that shows nothing: the default of the library."""
 
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
-        """Open a task that nobody sees."""
+        """Open a task without display."""
         with noted(description):
             yield lambda steps: None
 
 
 @contextmanager
 def noted(description: str) -> Iterator[None]:
-    """Have an error for want of memory say during which task it came; the innermost comes first."""
+    """Add the current task to the message of an error for lack of memory, the innermost first."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:  # packages such as torch raise the latter

@@ -1,4 +1,4 @@
-"""The metrics over arrays, each by itself, for people who have their embeddings.
+"""Metrics as functions of arrays, for use with embeddings at hand.
 
 Arrays are compared as they are given, as :func:`calipers.compare` compares them. ``mauve`` and
 ``mauve_ot`` alone do to them what mauve-text does, rows of length one and PCA, unless another

@@ -1,4 +1,4 @@
-"""BERTScore from token embeddings: how well the tokens of two texts match each other.
+"""BERTScore from token embeddings: greedy matching of the tokens of two texts.
 
 With unit vectors y_j for the tokens of a generated text and x_i for those of its reference, and
 weights w (1, or the token's idf), as Zhang et al. (ICLR 2020, section 3) define it, and as paper
@@ -39,7 +39,7 @@ PARTS = ("precision", "recall", "f1")
 
 @dataclass(frozen=True)
 class BertScore(Brief):
-    """How much of a text is in its reference, how much of the reference in it, and their mean."""
+    """Precision, recall and F1 of texts and their references, by matched tokens."""
 
     precision: Score
     recall: Score
@@ -107,7 +107,7 @@ def match(
     reference: NDArray[np.float32],
     reference_weights: Floats,
 ) -> tuple[float, float]:
-    """Precision and recall of one pair; NaN for the side whose tokens all weigh 0.
+    """Compute precision and recall of one pair; NaN for a side whose tokens all weigh 0.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def with_f1(scores: Floats) -> Floats:
 
 
 def best(scores: Floats) -> Floats:
-    """Take the best over several references, each part by itself.
+    """Take the best value over several references, separately for each part.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def best(scores: Floats) -> Floats:
 
 
 def idf(references: Iterable[NDArray[np.int32]], size: int) -> Floats:
-    """Weigh tokens by how few references hold them: log((M + 1) / (df + 1)).
+    """Weigh tokens by the number of references that contain them: log((M + 1) / (df + 1)).
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def idf(references: Iterable[NDArray[np.int32]], size: int) -> Floats:
 
 
 def rescale(scores: Floats, baseline: Floats) -> Floats:
-    """Put the value of unrelated texts at 0 and leave 1 where it is: (x - b) / (1 - b)."""
+    """Map the value of unrelated texts to 0 and keep 1: (x - b) / (1 - b)."""
     return (scores - baseline) / (1 - baseline)
 
 
@@ -180,7 +180,7 @@ def summarise(
     lowest: Sequence[float] = (0.0, 0.0, 0.0),
     reason: str = "no pair has a token that counts on both sides",
 ) -> BertScore:
-    """Average the pairs that have a value; how many have none stands in the signature.
+    """Average the pairs that have a value; the signature counts the others.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def _mean(best: NDArray[np.float32], weights: Floats) -> float:
 def unit_side(
     name: str, sets: Sequence[ArrayLike], weights: Sequence[ArrayLike] | None, pair: int
 ) -> tuple[NDArray[np.float32], Floats]:
-    """The unit rows of one side of a pair, and their weights."""
+    """Return the unit rows of one side of a pair, and their weights."""
     rows = check_points(sets[pair], f"{name}: row {pair + 1}")
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     unit = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)

@@ -1,4 +1,4 @@
-"""How well a classifier tells held-out samples of the two sets apart.
+"""Accuracy and AUC of a classifier on held-out samples of the two sets.
 
 Cross-fitted: every sample is judged by a model that has not seen it (Pillutla et al., JMLR 2023,
 sections 4.3 and 6.3). Accuracy and area under the ROC curve are 0.5 for sets that it cannot tell
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 def accuracy_score(classification: Classification, pins: Pins) -> Score:
-    """Share of held-out samples on the right side; 0.5 means no gap."""
+    """Share of held-out samples classified correctly; 0.5 means no gap."""
     return _score("classifier_accuracy", classification.accuracy, classification, pins)
 
 
 def discriminator_score(
     discrimination: Discrimination, pins: Pins, *, parts: int = 4, folds: int = 5
 ) -> Score:
-    """Share of the test set on the right side; 0.5 means no gap."""
+    """Share of the test set classified correctly; 0.5 means no gap."""
     made = {"estimator": "discriminator", "test": f"1/{parts}", "penalty": f"cv{folds}"}
     return scored("discriminator_accuracy", discrimination.accuracy, {**made, **pins})
 
@@ -61,7 +61,7 @@ TOO_FEW_PROMPTS = (
 
 
 def too_few_prompts(pair: Pair) -> bool:
-    """Whether sets share prompts, but so few that these cannot be dealt to folds."""
+    """Whether sets share prompts, but too few to be divided into folds."""
     return pair.prompts is not None and pair.dealt_prompts is None
 
 
@@ -82,7 +82,7 @@ def classifier_auc(
     seed: int = 0,
     threads: int | None = None,
 ) -> Score:
-    """Tell how often a classifier picks the reference's of two samples that it has not seen.
+    """Tell how often a classifier ranks a held-out reference sample above a generated one.
 
     Parameters
     ----------

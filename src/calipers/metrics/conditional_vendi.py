@@ -1,4 +1,4 @@
-"""Conditional Vendi: how many different samples does each prompt get, in effect?
+"""Conditional Vendi scores: the effective number of different samples for each prompt.
 
 With kernel matrices of n samples K_X and of their prompts K_T, both with ones on the diagonal, and
 H(K) = −Σ λ log λ over the eigenvalues λ of K/n (the matrix-based entropy of order 1),
@@ -39,7 +39,7 @@ SLACK = 1e-6
 
 @checks_keywords
 def vendi_within(vectors: ArrayLike, prompts: Labels, *, threads: int | None = None) -> Floats:
-    """Tell how many different samples each prompt has, in effect: the Vendi score of each.
+    """Measure the effective number of different samples for each prompt: its Vendi score.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def vendi_within(vectors: ArrayLike, prompts: Labels, *, threads: int | None = N
 def conditional_vendi(
     samples: ArrayLike, prompts: ArrayLike, *, threads: int | None = None
 ) -> Score:
-    """Tell how many different samples a prompt gets, in effect.
+    """Measure the effective number of different samples for a prompt.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def conditional_vendi(
 def information_vendi(
     samples: ArrayLike, prompts: ArrayLike, *, threads: int | None = None
 ) -> Score:
-    """Tell how much of the variety of samples their prompts call forth.
+    """Measure how much of the variety of samples is due to their prompts.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def information_vendi(
 
 @checks_keywords
 def cosine_kernel(vectors: ArrayLike) -> Floats:
-    """The cosines of all pairs of rows, shape ``(n, n)``, ones on the diagonal.
+    """Return the cosines of all pairs of rows, shape ``(n, n)``, with ones on the diagonal.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def cosine_kernel(vectors: ArrayLike) -> Floats:
 
 @checks_keywords
 def same_prompt_kernel(prompts: Labels) -> Floats:
-    """Ones for pairs of samples of one prompt, zeros elsewhere, shape ``(n, n)``.
+    """Return ones for pairs of samples of one prompt, zeros elsewhere, shape ``(n, n)``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Copying: are generated samples new, or closer to known ones than new samples would be?
+"""Copying: are generated samples new, or unusually close to known ones?
 
 - authenticity: a generated sample y is authentic when its nearest reference sample x is further
   from y than from its own nearest other reference sample (Alaa et al., "How faithful is your
@@ -53,7 +53,7 @@ def authenticity(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell which generated samples are no closer to a known sample than known ones are.
+    """Tell which generated samples are farther from a known sample than known ones are apart.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def near_copies(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell which generated samples lie as close to a known sample as hardly two known ones do.
+    """Tell which generated samples lie closer to a known sample than known samples usually do.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def near_copies(
 
 
 def authenticity_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
-    """Share of generated rows that are further from the nearest known row than known rows are.
+    """Share of generated rows farther from the nearest known row than that row from others.
 
     ``of`` names the known set in the signature: ``"reference"`` or ``"train"``.
     """
@@ -134,7 +134,7 @@ def authenticity_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
 
 
 def near_copies_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
-    """Share of generated rows that are as close to a known row as its closest 1 % are.
+    """Share of generated rows as close to a known row as the closest 1 % of known rows are.
 
     ``of`` names the known set in the signature: ``"reference"`` or ``"train"``.
     """
@@ -146,14 +146,14 @@ def near_copies_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
 
 
 def are_authentic(near: Neighbourhoods) -> NDArray[np.bool_]:
-    """Which generated rows are further from the nearest known row than known rows are."""
+    """Tell which generated rows are farther from the nearest known row than that from others."""
     known = near.reference
     far: NDArray[np.bool_] = known.distance > known.radii[known.nearest, 0]
     return far
 
 
 def are_near_copies(near: Neighbourhoods) -> NDArray[np.bool_]:
-    """Which generated rows are as close to a known row as its closest 1 % are, shape ``(m,)``."""
+    """Tell which generated rows are as close to a known row as its closest 1 %, shape ``(m,)``."""
     tau = np.quantile(near.reference.radii[:, 0], QUANTILE, method="inverted_cdf")
     close: NDArray[np.bool_] = near.reference.distance <= tau
     return close

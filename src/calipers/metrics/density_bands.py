@@ -1,4 +1,4 @@
-"""Recall by density of the reference: is it the periphery that is lost?
+"""Recall by density of the reference: is the periphery lost?
 
 Reference samples are split into bands by how densely the reference lies around them: by the
 distance to their k-th nearest other reference sample, r_k(x), whose inverse is the density up to a
@@ -48,7 +48,7 @@ def recall_by_density(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> tuple[Score, ...]:
-    """Tell how much of the core of the reference is covered, and how much of its periphery.
+    """Tell how much of the dense core and of the sparse periphery of the reference is covered.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def recall_by_density(
 
 
 def density_bands(near: Neighbourhoods, k: int, bands: int) -> NDArray[np.int64]:
-    """The band of every reference sample, from 1 for the densest, shape ``(n,)``."""
+    """Return the band of every reference sample, from 1 for the densest, shape ``(n,)``."""
     radii = near.reference.radii[:, k - 1]
     places = np.searchsorted(np.sort(radii), radii, side="left")
     return np.asarray(1 + places * bands // len(radii), np.int64)

@@ -1,4 +1,4 @@
-"""Energy distance: are the sets as far from each other as from themselves? Nothing to tune.
+"""Energy distance: compare distances across the sets with distances within them, parameter-free.
 
 2E|x − y| − E|x − x'| − E|y − y'| with Euclidean distances (Székely and Rizzo, 2004 and 2013), here
 as a V-statistic: means over all pairs, each row with itself too. So it is never negative and 0 for
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def energy_distance(
     reference: ArrayLike, generated: ArrayLike, *, threads: int | None = None
 ) -> Score:
-    """Tell how much farther apart rows of both sets are than rows of one.
+    """Tell how much farther apart rows of different sets are than rows of the same set.
 
     Takes memory for n + m rows, not for their pairs; distances and sums are in float64.
 
@@ -66,7 +66,7 @@ def energy_distance(
 
 
 def energy_of(sums: PairSums) -> float:
-    """The energy distance, from sums of distances."""
+    """Compute the energy distance from sums of distances."""
     n, m = sums.n, sums.m
     within = sums.reference / n**2 + sums.generated / m**2
     return max(0.0, 2 * sums.across / (n * m) - within)
@@ -77,7 +77,7 @@ def read_energy_distance(pair: Pair, _: EstimationOptions) -> Score:
 
 
 def energy_distance_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The distance without each block of the reference, and of the generated rows."""
+    """Compute the distance without each block of the reference and of the generated rows."""
     left_out = energy_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
     return left_out.without_reference, left_out.without_generated
 
@@ -89,7 +89,7 @@ def energy_replicates(
     *,
     threads: int | None = None,
 ) -> PairwiseReplicates:
-    """Tell what the energy distance would be without each block of rows, at little more cost.
+    """Compute the energy distance without each block of rows, at little extra cost.
 
     Parameters
     ----------

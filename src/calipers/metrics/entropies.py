@@ -1,4 +1,4 @@
-"""Cross-entropies by nearest neighbours: fidelity, coverage, and the reference's own entropy.
+"""Cross-entropies by nearest neighbours: fidelity, coverage, and the reference's entropy.
 
 With densities from the distance to the k-th nearest neighbour (Fox, Swarup and Adiga, "A unifying
 information-theoretic perspective on evaluating generative models", AAAI 2025, arXiv 2412.14340; the
@@ -56,7 +56,7 @@ def precision_cross_entropy(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell how improbable the generated samples are under the reference: lower is more faithful.
+    """Tell how improbable generated samples are under the reference: lower is more faithful.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def recall_cross_entropy(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell how improbable the reference is under the generated samples: lower covers more of it.
+    """Tell how improbable the reference is under the generated set: lower covers more.
 
     Parameters, results and errors are those of :func:`precision_cross_entropy`; the value is
     H(P, Q), and ``per_sample`` holds each reference row's term.
@@ -124,7 +124,7 @@ def recall_entropy(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell how spread out the reference is by itself: what recall cross-entropy comes down to.
+    """Tell how spread out the reference is: the lowest expected recall cross-entropy.
 
     Parameters, results and errors are those of :func:`precision_cross_entropy`; the value is
     H(P), of the reference alone, and ``per_sample`` holds each reference row's term.
@@ -159,17 +159,17 @@ def recall_entropy_score(near: Neighbourhoods, k: int, d: int) -> Score:
 
 
 def read_precision_cross_entropy(pair: Pair, _: EstimationOptions) -> Score:
-    """Of a pair, as the catalogue asks for it."""
+    """Read the score from a pair, for the catalogue."""
     return precision_cross_entropy_score(pair.neighbourhoods, pair.settings.k, _dimensions(pair))
 
 
 def read_recall_cross_entropy(pair: Pair, _: EstimationOptions) -> Score:
-    """Of a pair, as the catalogue asks for it."""
+    """Read the score from a pair, for the catalogue."""
     return recall_cross_entropy_score(pair.neighbourhoods, pair.settings.k, _dimensions(pair))
 
 
 def read_recall_entropy(pair: Pair, _: EstimationOptions) -> Score:
-    """Of a pair, as the catalogue asks for it."""
+    """Read the score from a pair, for the catalogue."""
     return recall_entropy_score(pair.neighbourhoods, pair.settings.k, _dimensions(pair))
 
 
@@ -221,7 +221,7 @@ def _score(
 
 
 def information(distances: Floats, count: int, k: int, d: int) -> Floats:
-    """-log density at each row, from the distance to the k-th nearest of `count` rows.
+    """Estimate -log density at each row from the distance to the k-th nearest of `count` rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The estimates of one pair by any estimator, and its curves: each made when first asked for."""
+"""The estimates of one pair by all estimators, and its curves, computed on first access."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ FEWEST_SHARED = 10.0
 
 @dataclass(frozen=True)
 class Remark:
-    """What is to be known of an estimate: a few words, and the sentence."""
+    """A remark on an estimate: a few words, and a sentence."""
 
     brief: str
     text: str
 
     def by(self, view: str) -> Remark:
-        """The same, said of one view."""
+        """Return the same remark, naming a view."""
         return replace(self, text=f"by {view}, {self.text}")
 
 
@@ -94,7 +94,7 @@ BUCKETS, RUNS = 20, 10
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """How two sets of rows relate, by whichever estimator is asked for.
+    """The estimates of one pair of sets, by every estimator.
 
     Attributes
     ----------
@@ -132,26 +132,26 @@ class Estimates:
 
     @lazily
     def prd_cells(self) -> Quantisation:
-        """The few cells of the averaged precision-recall curve, in ten runs."""
+        """The few cells of the averaged precision-recall curve, in ten runs of k-means."""
         return self._quantise(min(BUCKETS, len(self.reference) + len(self.generated)), RUNS)
 
     def estimate(self, options: EstimationOptions) -> Estimate:
-        """What the options relate the two distributions by."""
+        """Return the estimate of the two distributions that the options choose."""
         if options.estimator == COUNTING:
             return self.cells.best.smoothed(options.smoothing)
         return self.ratios(options.estimator)
 
     def ratios(self, estimator: str) -> LikelihoodRatios:
-        """Likelihood ratios at the rows of both sets, by an estimator that gives them."""
+        """Return likelihood ratios at the rows of both sets, by the chosen estimator."""
         return self._once(("ratios", estimator), lambda: self._ratios(estimator))
 
     def odds(self, options: EstimationOptions) -> SampleOdds:
-        """The odds of every sample by the classifiers that the options name."""
+        """Return the odds of every sample by the chosen classifiers."""
         name = options.estimator, options.points
         return self._once(("odds", name), lambda: self._odds(options))
 
     def classification(self, model: Model) -> Classification:
-        """What a cross-fitted classifier on all axes says of the rows."""
+        """The result of a cross-fitted classifier on all axes."""
         return self._once(("classifier", model), lambda: self._classify(model))
 
     @property
@@ -161,17 +161,17 @@ class Estimates:
 
     @property
     def seed_pin(self) -> Pins:
-        """The seed, as it pins a score."""
+        """The seed, as signatures state it."""
         return {"seed": self.settings.seed}
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """What is to be known of the likelihood ratios that were estimated so far."""
+        """Remarks on the likelihood ratios that were estimated so far."""
         made = [estimator for kind, estimator in self._made if kind == "ratios"]
         return tuple(filter(None, map(self.too_far, made)))
 
     def too_far(self, estimator: str) -> Remark | None:
-        """Say that the sets are too far apart for an estimator that was used; None if not."""
+        """Explain that the sets are too far apart for an estimator that was used; None if not."""
         made = self._made.get(("ratios", estimator))
         if made is None:
             return None
@@ -255,22 +255,22 @@ class Estimates:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Trade-off curves of a pair, from whichever of its estimates a key names."""
+    """Trade-off curves of a pair, from any of its estimates."""
 
     estimates: Estimates
 
     @lazily
     def frontiers(self) -> dict[EstimationOptions, DivergenceFrontier]:
-        """The divergence frontiers that were made so far."""
+        """The divergence frontiers that were computed so far."""
         return {}
 
     @lazily
     def trade_offs(self) -> dict[EstimationOptions, PrecisionRecallCurve]:
-        """The precision-recall curves that were made so far."""
+        """The precision-recall curves that were computed so far."""
         return {}
 
     def frontier(self, options: EstimationOptions) -> DivergenceFrontier:
-        """The divergence frontier that the options choose."""
+        """Return the divergence frontier that the options choose."""
         if options not in self.frontiers:
             estimate = self.estimates.estimate(options)
             made = divergence_frontier(
@@ -280,18 +280,18 @@ class Curves:
         return self.frontiers[options]
 
     def trade_off(self, options: EstimationOptions) -> PrecisionRecallCurve:
-        """The precision-recall curve that the options choose: over cells the mean of ten runs."""
+        """Return the precision-recall curve that the options choose; over cells, a mean of runs."""
         if options not in self.trade_offs:
             self.trade_offs[options] = self._trade_off(options)
         return self.trade_offs[options]
 
     @lazily
     def renyis(self) -> dict[EstimationOptions, RenyiFrontier]:
-        """The Rényi frontiers that were made so far."""
+        """The Rényi frontiers that were computed so far."""
         return {}
 
     def renyi(self, options: EstimationOptions) -> RenyiFrontier:
-        """The Rényi frontier that the options choose."""
+        """Return the Rényi frontier that the options choose."""
         if options not in self.renyis:
             estimate = self.estimates.estimate(options)
             self.renyis[options] = renyi_frontier(
@@ -310,19 +310,19 @@ class Curves:
         )
 
     def scaling(self, estimator: str) -> float:
-        """The scaling constant c: as given, or the one that goes with the estimator."""
+        """Return the scaling constant c: as given, or the default of the estimator."""
         return (
             PAIRED_C[estimator] if self.estimates.settings.c is None else self.estimates.settings.c
         )
 
     def pins(self, options: EstimationOptions) -> Pins:
-        """What made an estimate, for the signatures of what is read from it."""
+        """Describe how an estimate was made, for signatures."""
         if options.estimator == COUNTING:
             return cell_pins(self.estimates.cells) | self.estimates.seed_pin
         return {**self.estimates.ratios(options.estimator).pins, **self.estimates.row_pins}
 
     def trade_off_pins(self, options: EstimationOptions) -> Pins:
-        """What made a precision-recall curve."""
+        """Describe how a precision-recall curve was made, for signatures."""
         if options.estimator == COUNTING:
             return cell_pins(self.estimates.prd_cells, runs="runs") | self.estimates.seed_pin
         if options.judged:
@@ -332,7 +332,7 @@ class Curves:
 
     @property
     def by_key(self) -> dict[str, DivergenceFrontier | PrecisionRecallCurve | RenyiFrontier]:
-        """All curves that were made so far: ``frontier_star``, ``frontier:chi2``, ``prd:knn``."""
+        """All curves computed so far: ``frontier_star``, ``frontier:chi2``, ``prd:knn``."""
         frontiers = {
             options.starred_key("frontier"): made for options, made in self.frontiers.items()
         }
@@ -342,12 +342,12 @@ class Curves:
 
 
 def averaged(cells: Quantisation) -> PrecisionRecallCurve:
-    """The mean of the curves of all runs, angle by angle."""
+    """Average the curves of all runs at each angle."""
     return mean_curve([precision_recall_curve(run) for run in cells.runs])
 
 
 def cell_pins(cells: Quantisation, *, runs: str = "restarts") -> Pins:
-    """What made the cells, and the sizes of both sets.
+    """Describe how the cells were made, with the sizes of both sets, for signatures.
 
     `runs` is what the runs of k-means are: restarts, of which the best counts, or all of them.
     """

@@ -1,4 +1,4 @@
-"""Which rows of a pair labels may be exchanged among: what tells sets apart reads these.
+"""Rows of a pair with exchangeable labels, for tests and classifiers.
 
 Rows that were drawn together say the same twice: of every cluster one random row counts. Rows that
 answer the same prompts are exchanged within these
@@ -21,7 +21,7 @@ from calipers.numeric.distances import Sides
 
 @dataclass(frozen=True, eq=False)
 class Exchangeable:
-    """Rows of both sets that may bear either label.
+    """Rows of both sets whose labels are exchangeable.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Exchangeable:
 
 
 def exchangeable(pair: Pair) -> Exchangeable:
-    """Return the rows of a pair that may bear either label, found once."""
+    """Return the exchangeable rows of a pair, found once."""
     return pair.once("exchangeable", lambda: _found(pair))
 
 

@@ -1,4 +1,4 @@
-"""Fréchet distance: how far apart the Gaussians fitted to both sets are.
+"""Fréchet distance: the distance of the Gaussians fitted to both sets.
 
 d² = |μ₁ − μ₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½), as in FID (Heusel et al., NeurIPS 2017).
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def frechet_distance(
     reference: ArrayLike | Mapping[str, Any], generated: ArrayLike | Mapping[str, Any]
 ) -> Score:
-    """Tell how far the mean and the covariance of the generated set are from the reference.
+    """Tell how far mean and covariance of the generated set are from the reference's.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def frechet_distance(
 
 @dataclass(frozen=True)
 class Gaussian:
-    """A mean and a covariance as others computed them, of nobody knows how many rows.
+    """A mean and a covariance computed elsewhere, from an unknown number of rows.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def _gaussian(side: ArrayLike | Mapping[str, Any], name: str) -> Moments | Gauss
 
 
 def frechet_score(reference: Moments | Gaussian, generated: Moments | Gaussian) -> Score:
-    """Compare two sets through their moments."""
+    """Compare two sets by their moments."""
     sizes = [side.count for side in (reference, generated)]
     n, m = ("unknown" if size is None else size for size in sizes)
     pins = {"covariance": "unbiased", "n": n, "m": m, "d": len(reference.mean)}
@@ -162,7 +162,7 @@ def _distance(
 
 
 def squared_frechet(reference: Moments | Gaussian, generated: Moments | Gaussian) -> float:
-    """The squared Fréchet distance of the Gaussians with these moments.
+    """Compute the squared Fréchet distance of the Gaussians with these moments.
 
     tr((Σ₁^½ Σ₂ Σ₁^½)^½) is the sum of the singular values of Σ₁^½ Σ₂^½; taken so, it is exact to
     rounding for equal sets, where square roots of eigenvalues near 0 are not.
@@ -185,7 +185,7 @@ def read_frechet_distance(pair: Pair, _: EstimationOptions) -> Score:
 
 
 def frechet_distance_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The distance without each block of the reference, and of the generated rows."""
+    """Compute the distance without each block of the reference and of the generated rows."""
     sets = zip(pair.projected, pair.labels, strict=True)
     with limit_threads(1):
         left, right = (Moments.by_block(rows, labels, precise=True) for rows, labels in sets)

@@ -1,4 +1,4 @@
-"""MAUVE and its family: how far apart two distributions are, by one construction for all.
+"""MAUVE and its family: distances of two distributions by one construction.
 
 An estimate of the two distributions (histograms over joint k-means cells, or likelihood ratios)
 gives a divergence frontier, and the frontier is summed up: its area (MAUVE), its average cost
@@ -50,13 +50,13 @@ C = 5.0
 
 
 def integral_bound(divergence: Divergence) -> float:
-    """The largest frontier integral, 4∫ λ·f*(λ) dλ + ⅔·f(0); JMLR 2023, property 7(c)."""
+    """Return the largest frontier integral, 4∫ λ·f*(λ) dλ + ⅔·f(0); JMLR 2023, property 7(c)."""
     half = half_of(divergence)
     return round(float(2 * (half.at_zero + half.conjugate_at_zero)), 12)
 
 
 def midpoint_bound(divergence: Divergence) -> float:
-    """The largest mid-point summary, ½(f(0) + f(2)); JMLR 2023, property 8(c)."""
+    """Return the largest mid-point summary, ½(f(0) + f(2)); JMLR 2023, property 8(c)."""
     return float(divergence.at_zero + divergence(np.array([2.0]))[0]) / 2
 
 
@@ -83,7 +83,7 @@ HIGHEST: dict[str, Callable[[Divergence], float]] = {
 def summary_score(
     name: str, options: EstimationOptions, frontier: DivergenceFrontier, *, c: float = C, pins: Pins
 ) -> Score:
-    """Read one summary off a frontier.
+    """Read one summary from a frontier.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def summary_score(
 def divergence_score(
     name: str, options: EstimationOptions, estimate: Estimate, *, pins: Pins
 ) -> Score:
-    """Read the f-divergence of the reference from the generated set off any estimate."""
+    """Read the f-divergence of the reference from the generated set from any estimate."""
     divergence = find_divergence(options.divergence)
     value = f_divergence(estimate, divergence, points=options.averaged_over)
     reason = None if np.isfinite(value) else _endless(divergence, estimate)
@@ -142,7 +142,7 @@ def _within(
 
 
 def range_by(name: str, options: EstimationOptions) -> tuple[float, float]:
-    """The range of an entry of `HIGHEST`: up to what the divergence allows."""
+    """Return the range of an entry of `HIGHEST` for a divergence."""
     return 0.0, HIGHEST[name](find_divergence(options.divergence))
 
 
@@ -170,7 +170,7 @@ def _endless(divergence: Divergence, estimate: Estimate) -> str:
 
 @dataclass(frozen=True)
 class Mauve(Brief):
-    """How close two sets are, with and without smoothing, and the curves behind the numbers."""
+    """MAUVE of two sets, with and without smoothing, and the curves behind it."""
 
     mauve: Score
     mauve_star: Score
@@ -251,7 +251,7 @@ def mauve(
 
 
 def mauve_scores(cells: Quantisation, *, c: float = C, pins: Pins) -> Mauve:
-    """Sum up the frontier of the best quantisation, with and without smoothing."""
+    """Summarise the frontier of the best quantisation, with and without smoothing."""
     plain, star = DEFAULTS, EstimationOptions(smoothing=STARRED)
     best = cells.best
     curves = {

@@ -1,4 +1,4 @@
-"""Scores by group: which topics, authors or classes a model forgets, or gets wrong.
+"""Scores by group: which topics, authors or classes a model misses or generates poorly.
 
 With a group for every reference sample (paper 000, section 8): recall and coverage averaged over
 the reference samples of one group, and precision over the generated samples whose nearest reference

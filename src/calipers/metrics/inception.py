@@ -1,4 +1,4 @@
-"""Inception score: are samples of clear classes, and of many? From class probabilities alone.
+"""Inception score: do samples belong to clear classes, and to many? From class probabilities.
 
 IS = exp(E_y KL(p(class|y) ‖ p(class))), p(class) the mean over the samples (Salimans et al.,
 NeurIPS 2016; Sajjadi et al., NeurIPS 2018, section 2).
@@ -23,7 +23,7 @@ TOLERANCE = 1e-3
 
 @checks_keywords
 def inception_score(probabilities: ArrayLike, *, splits: int = 1) -> Score:
-    """Tell whether a classifier is sure of every generated sample and sees all classes among them.
+    """Tell whether a classifier is sure of each generated sample, and finds all classes.
 
     Parameters
     ----------

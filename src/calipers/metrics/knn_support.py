@@ -1,4 +1,4 @@
-"""Support metrics of k-NN balls: does each sample lie where the other set has samples?
+"""Support metrics of k-NN balls: does each sample lie in the support of the other set?
 
 With the ball B_k around every sample, as far as its k-th nearest other sample of its own set:
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrecisionRecall:
-    """How good the generated samples are, and how much of the reference they cover."""
+    """Precision and recall: how good samples are, and how much of the reference they cover."""
 
     precision: Score
     recall: Score
@@ -55,7 +55,7 @@ class PrecisionRecall:
 
 @dataclass(frozen=True)
 class DensityCoverage:
-    """How densely reference samples surround generated ones, and how many have one nearby."""
+    """Density and coverage of the generated samples by k-NN balls of the reference."""
 
     density: Score
     coverage: Score
@@ -184,7 +184,7 @@ def density_coverage(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> DensityCoverage:
-    """Tell how densely the reference surrounds generated samples, and how much of it they reach.
+    """Tell how densely the reference surrounds generated samples, and how much of it they cover.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def realism(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell how realistic generated samples are, one by one.
+    """Tell how realistic each generated sample is.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How likely a language model finds texts, and how much its own decoder could have written them.
+"""Scores of texts by a language model's likelihood, and by its decoder's.
 
 All functions take arrays: the natural logarithm of the model's probability of every scored token,
 the texts end to end, and `starts`, where each text begins (text i has the tokens
@@ -37,13 +37,13 @@ HALVINGS = 60
 
 
 def sums_by_text(values: Floats, starts: Starts) -> Floats:
-    """Add up the values of each text, shape ``(n,)``; 0 where a text has none."""
+    """Sum the values of each text, shape ``(n,)``; 0 for a text without any."""
     texts = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     return np.bincount(texts, values, len(starts) - 1).astype(np.float64)
 
 
 def means_by_text(values: Floats, starts: Starts) -> Floats:
-    """Average the values of each text, shape ``(n,)``; NaN where a text has none."""
+    """Average the values of each text, shape ``(n,)``; NaN for a text without any."""
     counts = np.diff(starts)
     means = np.full(len(counts), np.nan)
     np.divide(sums_by_text(values, starts), counts, out=means, where=counts > 0)
@@ -51,7 +51,7 @@ def means_by_text(values: Floats, starts: Starts) -> Floats:
 
 
 def perplexity(log_probability: Floats, units: float | None = None) -> float:
-    """Return the perplexity of a set: exp of the mean negative log-probability.
+    """Compute the perplexity of a set: exp of the mean negative log-probability.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def perplexity(log_probability: Floats, units: float | None = None) -> float:
 
 
 def perplexity_by_text(log_probability: Floats, starts: Starts) -> Floats:
-    """Return the perplexity of each text, shape ``(n,)``; NaN where nothing of it was scored.
+    """Compute the perplexity of each text, shape ``(n,)``; NaN without scored tokens.
 
     Its mean is what the library `evaluate` calls the mean perplexity of a set.
     """
@@ -86,7 +86,7 @@ def perplexity_by_text(log_probability: Floats, starts: Starts) -> Floats:
 
 
 def bits_per_byte(log_probability: Floats, size: float) -> float:
-    """Return the bits that the model needs for a byte of the texts (UTF-8) on average.
+    """Compute the bits that the model needs per byte of text (UTF-8), on average.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def bits_per_byte(log_probability: Floats, size: float) -> float:
 
 
 def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Floats:
-    """Return the entropy of the tokens of each text in nats, shape ``(n,)``; NaN where it has none.
+    """Compute the entropy of each text's tokens in nats, shape ``(n,)``; NaN without tokens.
 
     H = -Σ (c_w / n) log (c_w / n) over the different tokens w of a text of n tokens, c_w its count:
     from 0 (one token over and over) to log n (all different).
@@ -123,7 +123,7 @@ def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Floats:
 
 
 def sparsemax_scores(q: Floats, squares: Floats) -> Floats:
-    """Return the sparsemax score of each token, in [0, 1]; 1 where the decoder was sure of it.
+    """Compute the sparsemax score of each token, in [0, 1]; 1 where the decoder is certain.
 
     1 less the sparsemax loss of a distribution q: q(x) + (1 - Σ q²) / 2 (Martins et al., section
     4.2).
@@ -144,7 +144,7 @@ def sparsemax_scores(q: Floats, squares: Floats) -> Floats:
 
 
 def jensen_shannon(q: Floats) -> Floats:
-    """Return the Jensen-Shannon divergence between q and the one token that was written, in nats.
+    """Compute the Jensen-Shannon divergence of q from the token written, in nats.
 
     Of m, the mean of both, (KL(q‖m) + KL(1_x‖m)) / 2 depends on q(x) alone: from 0, where q(x) = 1,
     to log 2, where q(x) = 0 (Martins et al., section 4.3).
@@ -160,7 +160,7 @@ def jensen_shannon(q: Floats) -> Floats:
 
 
 def epsilon_perplexity(q: Floats, vocabulary: int, epsilon: float | None = None) -> float:
-    """Return the perplexity of q + ε, renormalised: finite whatever q leaves out.
+    """Compute the perplexity of q + ε, renormalised: finite even where q is 0.
 
     exp of the mean of -log ((q(x) + ε) / (1 + ε|V|)) (Martins et al., section 4.1), which is the
     perplexity of the mixture (1 - λ) q + λ / |V| with λ = ε|V| / (1 + ε|V|).
@@ -196,7 +196,7 @@ def share_of(epsilon: float, vocabulary: int) -> float:
 
 
 def best_share(q: Floats, vocabulary: int) -> float:
-    """Find the share of the uniform distribution by which the tokens are likeliest, in [0, 1].
+    """Find the share of the uniform distribution that maximises the likelihood, in [0, 1].
 
     The mean of log ((1 - λ) q + λ / |V|) is concave in λ; its slope changes sign at the largest.
     """
@@ -223,7 +223,7 @@ def best_share(q: Floats, vocabulary: int) -> float:
 
 
 def conditional_surprise(rates: Floats) -> float:
-    """Return the bits per byte that a text still needs where others of its set were read before.
+    """Compute the bits per byte of a text given others of its set.
 
     The mean over texts of -log2 θ(r_n | r_1 … r_(n-1)) / |r_n|, each text the last one once: a_n of
     Khoriaty, Williams-King and Feng (arXiv 2606.01811, section 3). Low where a model, having read
@@ -238,7 +238,7 @@ def conditional_surprise(rates: Floats) -> float:
 
 
 def coherence(rates: Floats) -> float:
-    """Return the geometric mean of the probability of a byte, each text on its own, in [0, 1].
+    """Compute the geometric mean probability of a byte, each text on its own, in [0, 1].
 
     C = 2^(-mean of h), with h the bits per byte of a text without the others (the same section).
 
@@ -251,7 +251,7 @@ def coherence(rates: Floats) -> float:
 
 
 def decan(last: Floats, alone: Floats) -> float:
-    """Return C × a_n in bits per byte: surprise that stays in context, of texts that are plausible.
+    """Compute C × a_n in bits per byte: the surprise that remains in context, times coherence.
 
     Low for one text over and over (by a_n) and for noise (by C), high for many likely texts that
     are not alike (the same section).

@@ -1,4 +1,4 @@
-"""MAUVE_OT: MAUVE with transport costs in place of a divergence, which see how far cells lie apart.
+"""MAUVE_OT: MAUVE with transport costs, which depend on the distance between cells.
 
 The transport frontier is the curve of the pairs (OT(Q, R_λ), OT(P, R_λ)), λ in (0, 1), over
 histograms on the same cells: how far both sets are from all that lies between them, in moved mass.
@@ -102,7 +102,7 @@ def transport_frontier(
     grid: int = GRID,
     threads: int | None = None,
 ) -> TransportFrontier:
-    """Trace what it costs to move both histograms onto mixtures, or barycentres, of the two.
+    """Trace the costs of moving both histograms onto mixtures, or barycentres, of the two.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ UNSCALED_ANSWERS = (
 
 @dataclass(frozen=True)
 class MauveTransport(Brief):
-    """How close two sets are by the transport frontier, in both interpolations."""
+    """MAUVE_OT of two sets, by both interpolations."""
 
     mauve_ot: Score
     mauve_ot_barycentric: Score
@@ -200,7 +200,7 @@ def mauve_ot(
     pca: float | None = 0.9,
     threads: int | None = None,
 ) -> MauveTransport:
-    """Tell how close the generated histogram is to the reference, in moved mass.
+    """Tell how close the generated histogram is to the reference, by transport costs.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def mauve_ot_score(
     pins: Pins | None = None,
     threads: int | None = None,
 ) -> Score:
-    """Sum up the transport frontier of a quantisation; see :func:`mauve_ot`."""
+    """Summarise the transport frontier of a quantisation; see :func:`mauve_ot`."""
     weighted_cells = cells_of(reference, generated, cells)
     value, reason = np.nan, too_many(weighted_cells, MOST_CELLS[interpolation])
     if reason is None:

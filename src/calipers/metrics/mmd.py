@@ -1,4 +1,4 @@
-"""Maximum mean discrepancy: do the sets differ in what a kernel sees? Gaussian, or KID's cubic.
+"""Maximum mean discrepancy of the sets by a Gaussian kernel, or KID's cubic one.
 
 MMD² = E k(x, x') + E k(y, y') − 2E k(x, y) as its U-statistic, in which no row meets itself
 (Gretton et al., JMLR 2012, lemma 6): unbiased, so below 0 as often as not where the
@@ -60,7 +60,7 @@ def mmd(
     seed: int = 0,
     threads: int | None = None,
 ) -> Score:
-    """Tell how far apart the sets are by a kernel; 0 on average for equal distributions.
+    """Measure the maximum mean discrepancy of the sets; 0 on average for equal distributions.
 
     Takes memory for n + m rows, not for their pairs; sums are in float64 throughout.
 
@@ -106,7 +106,7 @@ def mmd(
 
 @checks_keywords
 def kid(reference: ArrayLike, generated: ArrayLike, *, threads: int | None = None) -> Score:
-    """Tell how far apart the sets are by the kernel inception distance, unbiased.
+    """Measure the kernel inception distance of the sets, unbiased.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _gaussian(
 def kernel_width(
     rows: tuple[CentredRows, CentredRows], bandwidth: float | str, seed: int, threads: int | None
 ) -> float:
-    """The width as given, or the median distance of the union; 0 where half of it are copies."""
+    """Return the width as given, or the median distance in the union; 0 for mostly equal rows."""
     if isinstance(bandwidth, str):
         with workers(threads) as pool:
             return median_distance(rows, pool, seed=seed, most=MEDIAN_ROWS)
@@ -202,7 +202,7 @@ def _sampling(
 
 
 def check_bandwidth(bandwidth: object) -> None:
-    """Refuse what cannot be the width of a kernel."""
+    """Refuse an invalid width of a kernel."""
     if bandwidth != "median" and not is_positive(bandwidth):
         raise InputError(f"bandwidth must be 'median' or a number above 0; found {bandwidth!r}")
 
@@ -217,14 +217,14 @@ def read_kid(pair: Pair, _: EstimationOptions) -> Score:
 
 
 def mmd_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """MMD² without each block of the reference, and of the generated rows."""
+    """Compute MMD² without each block of the reference and of the generated rows."""
     settings, rows = pair.settings, pair.projected
     left_out = mmd_replicates(*rows, pair.labels, seed=settings.seed, threads=settings.threads)
     return left_out.without_reference, left_out.without_generated
 
 
 def kid_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """KID without each block of the reference, and of the generated rows."""
+    """Compute KID without each block of the reference and of the generated rows."""
     left_out = kid_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
     return left_out.without_reference, left_out.without_generated
 
@@ -239,7 +239,7 @@ def mmd_replicates(
     seed: int = 0,
     threads: int | None = None,
 ) -> PairwiseReplicates:
-    """Tell what MMD² would be without each block of rows, for little more than MMD² itself.
+    """Compute MMD² without each block of rows, at little extra cost.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def kid_replicates(
     *,
     threads: int | None = None,
 ) -> PairwiseReplicates:
-    """Tell what KID would be without each block of rows; see :func:`mmd_replicates`."""
+    """Compute KID without each block of rows; see :func:`mmd_replicates`."""
     left, right = check_pair(reference, generated)
     rows = CentredRows.of(left), CentredRows.of(right)
     return replicates(rows, Cubic(left.shape[1]), blocks, PairSums.unbiased, threads=threads)

@@ -1,4 +1,4 @@
-"""MoverScore and Word Mover's Distance from token embeddings: how far a text is from its reference.
+"""MoverScore and Word Mover's Distance of texts from their references, by token embeddings.
 
 The n-grams of either text are points with mass. An n-gram lies at the mean of the unit vectors of
 its tokens, weighed by their weights, and its mass is the sum of these (1 each, or the idf of a
@@ -102,7 +102,7 @@ def mover_distance(
     *,
     n: int = 1,
 ) -> float:
-    """Word Mover's Distance of one pair; NaN where the tokens of a side all weigh 0.
+    """Compute Word Mover's Distance of one pair; NaN if the tokens of a side all weigh 0.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def mover_distance(
 
 
 def ngrams(rows: NDArray[np.float32], weights: Floats, n: int) -> tuple[Floats, Floats]:
-    """Where the n-grams of a text lie, shape (n-grams, d), and their masses, which sum to 1.
+    """Return the positions of a text's n-grams, shape (n-grams, d), and their normalised masses.
 
     Tokens of weight 0 are left out first; no n-gram remains where all are.
     """
@@ -147,7 +147,7 @@ def summarise_mover(
     *,
     reason: str | None = None,
 ) -> Score:
-    """Average the pairs that have a value; how many have none stands in the signature."""
+    """Average the pairs that have a value; the signature counts the others."""
     defined = ~np.isnan(values)
     missing = int(np.count_nonzero(~defined))
     undefined = {"undefined": missing} if missing else {}

@@ -1,4 +1,4 @@
-"""What the metrics of one pair of sets share: each estimate is made once, when first asked for."""
+"""A pair of sets with all its estimates, each computed once, on first access."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ class Pair:
 
     @lazily
     def projected(self) -> Sides:
-        """Both sets where whole distributions are compared."""
+        """Both sets in the space in which whole distributions are compared."""
         return (self.reference, self.generated) if self.project is None else self.project()
 
     def part(self, ours: Rows, theirs: Rows, settings: Settings, needs: Needs) -> Pair:
-        """Some rows of both sets, in the spaces of this pair."""
+        """Return some rows of both sets, in the spaces of this pair."""
 
         def cut(sides: Sides) -> Sides:
             return sides[0][ours], sides[1][theirs]
@@ -119,7 +119,7 @@ class Pair:
         return self.cut(count)
 
     def cut(self, count: int) -> tuple[Blocks, Blocks]:
-        """Cut both sets into so many blocks of whole clusters."""
+        """Divide both sets into so many blocks of whole clusters."""
         both = self.clusters or (None, None)
         left, right = (
             Blocks.of(len(rows), clusters, seed=self.settings.seed, count=count)
@@ -129,7 +129,7 @@ class Pair:
 
     @property
     def labels(self) -> tuple[Blocks, Blocks]:
-        """The same labels, where sets are known to be large enough.
+        """The labels for replicates, of sets known to be large enough.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class Pair:
 
     @lazily
     def neighbourhoods(self) -> Neighbourhoods:
-        """Who lies in whose k-NN balls, from one pass for all that is needed.
+        """Which rows lie in which k-NN balls, from one pass for all metrics.
 
         Metrics whose own k the sets are too small for find nothing here; the others still score.
         """
@@ -162,7 +162,7 @@ class Pair:
 
     @property
     def others(self) -> int:
-        """How many neighbours every row of either set has."""
+        """Number of possible neighbours of every row in either set."""
         sizes = len(self.reference), len(self.generated)
         mates = (1, 1) if self.strata is None else map(largest_stratum, self.strata)
         return min(n - stratum_size for n, stratum_size in zip(sizes, mates, strict=True))
@@ -182,7 +182,7 @@ class Pair:
 
     @property
     def dealt_prompts(self) -> Prompts | None:
-        """The prompts by which classifiers deal rows to folds; None where they are too few."""
+        """The prompts by which rows are divided into folds; None where they are too few."""
         prompts = self.prompts if self.strata is None else self.strata
         if prompts is None or min(len(np.unique(side)) for side in prompts) < FEWEST_PROMPTS:
             return None
@@ -206,7 +206,7 @@ class Pair:
         return own(), Moments.of(right, precise=True)
 
     def once(self, name: str, make: Callable[[], Made]) -> Made:
-        """What several metrics read, made when the first of them asks for it."""
+        """Return a value that several metrics read, computed by the first of them."""
         if name not in self._made:
             self._made[name] = make()
         made: Made = self._made[name]
@@ -224,7 +224,7 @@ def _same_memory(one: Points, other: Points) -> bool:
 
 
 def supports_of(needs: Needs, k: int, largest: int) -> Supports:
-    """The supports to measure where sets allow balls of at most `largest` neighbours."""
+    """Return the supports to measure, if the sets allow balls of up to `largest` neighbours."""
     return Supports(
         capped=CLIPPED_K if needs.capped and largest >= CLIPPED_K else None,
         smaller=k if needs.smaller else None,

@@ -1,4 +1,4 @@
-"""PRD: precision and recall as a trade-off curve over joint k-means cells, and its two F-scores.
+"""PRD: a precision–recall curve over joint k-means cells, with its two F-scores.
 
 Union quantised into 20 cells, one curve for each of 10 runs of k-means, curves averaged angle by
 angle; F_8 sums up recall (diversity), F_1/8 precision (quality), each the maximum over the
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prd(Brief):
-    """Diversity (F_8), quality (F_1/8), and the averaged curve they are read from."""
+    """Diversity (F_8), quality (F_1/8), and the averaged curve that they are read from."""
 
     f8: Score
     f1_8: Score
@@ -52,7 +52,7 @@ def prd(
     seed: int = 0,
     threads: int | None = None,
 ) -> Prd:
-    """Tell quality and diversity apart on a coarse histogram of both sets.
+    """Measure quality and diversity separately, on a coarse histogram of both sets.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def prd(
 
 
 def prd_scores(cells: Quantisation, *, pins: Pins) -> Prd:
-    """Average the curves of all runs and sum them up."""
+    """Average the curves of all runs and summarise them."""
     curve = averaged(cells)
     f8, f1_8 = (curve_score(name, DEFAULTS, curve, pins=pins) for name in ("prd_f8", "prd_f1_8"))
     return Prd(f8, f1_8, curve)
@@ -116,7 +116,7 @@ READINGS: dict[str, Callable[[PrecisionRecallCurve], float]] = {
 def curve_score(
     name: str, options: EstimationOptions, curve: PrecisionRecallCurve, *, pins: Pins
 ) -> Score:
-    """Read one number off a precision-recall curve, in [0, 1].
+    """Read one summary from a precision-recall curve, in [0, 1].
 
     The ends of the curve are NaN with a reason where the estimator gives mass everywhere.
     """

@@ -1,4 +1,4 @@
-"""Diversity among precise samples: a loss of variety, separated from a gain in quality.
+"""Diversity among precise samples, which separates a loss of variety from a gain in quality.
 
 A system that stops writing nonsense has fewer different samples, though it lost nothing that
 people write. So only the precise samples are compared here, the generated ones that lie in the
@@ -106,7 +106,7 @@ def precise_diversity(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell how varied the realistic part of the generated samples is, beside the reference.
+    """Tell how varied the realistic part of the generated samples is, relative to the reference.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def precise_diversity_score(
 
 
 def precise_recall_replicates(pair: Pair) -> tuple[Floats, Floats]:
-    """Precise recall without each block of the reference and of the generated rows.
+    """Compute precise recall without each block of the reference and of the generated rows.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def precise_recall_replicates(pair: Pair) -> tuple[Floats, Floats]:
 
 
 def precise_diversity_replicates(pair: Pair) -> tuple[Floats, Floats]:
-    """Precise diversity without each block of the reference and of the generated rows.
+    """Compute precise diversity without each block of either set.
 
     Returns
     -------
@@ -221,14 +221,14 @@ def precise_diversity_replicates(pair: Pair) -> tuple[Floats, Floats]:
 
 
 def read_precise_recall(pair: Pair, _: EstimationOptions) -> Score:
-    """Of a pair, as the catalogue asks for it."""
+    """Read the score from a pair, for the catalogue."""
     rows, settings = (pair.reference, pair.generated), pair.settings
     near = pair.neighbourhoods
     return precise_recall_score(near, *rows, settings.k, threads=settings.threads)
 
 
 def read_precise_diversity(pair: Pair, _: EstimationOptions) -> Score:
-    """Of a pair, as the catalogue asks for it."""
+    """Read the score from a pair, for the catalogue."""
     rows = pair.reference, pair.generated
     return precise_diversity_score(pair.neighbourhoods, *rows, pair.settings.k)
 

@@ -1,4 +1,4 @@
-"""From values to scores: range and direction as the catalogue has them, a signature, a reason."""
+"""From values to scores: range and direction from the catalogue, signature, and reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def scored(
     per_sample: NDArray[Any] | None = None,
     reference: float | None = None,
 ) -> Score:
-    """Complete the value of a metric by what the catalogue says of it.
+    """Complete the value of a metric with the properties in the catalogue.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def scored(
 def read_off(
     near: Neighbourhoods, metric: str, value: float, k: int, pins: Pins | None = None, **more: Any
 ) -> Score:
-    """Complete a value that was read off neighbourhoods: k, rims, distance and sizes pin it.
+    """Complete a value of neighbourhoods, whose signature states k, rims, distance and sizes.
 
     `pins` are what else does; `more` is passed on to :func:`scored`.
     """
@@ -72,7 +72,7 @@ def read_off(
 
 
 def chosen(near: Neighbourhoods) -> dict[str, object]:
-    """How neighbours were found and among whom, for signatures; nothing where all were."""
+    """Describe how and among which rows neighbours were searched; nothing for all rows."""
     pins: dict[str, object] = {} if near.search == EXACT else {"neighbours": near.search}
     return pins if near.strata is None else pins | {"among": "other_strata"}
 
@@ -80,18 +80,18 @@ def chosen(near: Neighbourhoods) -> dict[str, object]:
 def share(
     near: Neighbourhoods, metric: str, hits: NDArray[np.bool_], k: int, pins: Pins | None = None
 ) -> Score:
-    """The share of samples that are hit, with the hits themselves."""
+    """Return the share of samples that are hit, with the hits themselves."""
     value = int(np.count_nonzero(hits)) / len(hits)
     return read_off(near, metric, value, k, pins, per_sample=hits)
 
 
 def sizes(near: Neighbourhoods) -> tuple[int, int]:
-    """The number of reference and of generated rows."""
+    """Return the numbers of reference and generated rows."""
     return len(near.reference.radii), len(near.generated.radii)
 
 
 def too_small(near: Neighbourhoods, k: int, *, measured: bool = True) -> str | None:
-    """Why these sets have no such balls of k neighbours; None where they were measured.
+    """Explain why these sets have no balls of k neighbours; None where they have.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Precision and recall by Rényi divergences, in one number: area under the frontier, and F-scores.
+"""Summaries of Rényi frontiers: the area under the frontier, and F-scores.
 
 The frontier is that of :mod:`calipers.curves.renyi` (Djolonga et al., AISTATS 2020) over raw counts
 of the cells behind MAUVE, or over the likelihood ratios of any estimator. Of order infinity it is

@@ -1,4 +1,4 @@
-"""Precision and recall that outliers cannot raise: clipped, cover and probabilistic supports.
+"""Precision and recall robust to outliers: clipped, cover and probabilistic supports.
 
 **Clipped density and clipped coverage.** With r(x) the distance of a reference sample x to its k-th
 nearest other reference sample (Salvy, Talbot and Thirion, "Enhanced generative model evaluation
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
 
 
 def expected_coverage(reference: int, good: int, k: int) -> NDArray[np.float64]:
-    """Expected clipped coverage for every number of good samples from 0 to `good`.
+    """Return the expected clipped coverage for every number of good samples from 0 to `good`.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ def expected_coverage(reference: int, good: int, k: int) -> NDArray[np.float64]:
 
 
 def good_share(measured: float, reference: int, generated: int, k: int) -> float:
-    """The share of good samples at which so much clipped coverage is expected, in [0, 1]."""
+    """Return the share of good samples with this expected clipped coverage, in [0, 1]."""
     shares = np.arange(generated + 1) / generated
     return float(np.interp(measured, expected_coverage(reference, generated, k), shares))
 
 
 @dataclass(frozen=True)
 class ClippedDensityCoverage:
-    """The share of generated samples that look good, and the share of variety that they carry."""
+    """The share of good generated samples, and the share of variety that they carry."""
 
     density: Score
     coverage: Score
@@ -142,7 +142,7 @@ def clipped_density_coverage(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> ClippedDensityCoverage:
-    """Tell quality and diversity as shares of good samples, safe from outliers.
+    """Measure quality and diversity as shares of good samples, robust to outliers.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def precision_recall_cover(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> PrecisionRecall:
-    """Tell which samples have enough of the other set around them.
+    """Tell which samples have at least k samples of the other set in their neighbourhood.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def probabilistic_precision_recall(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> PrecisionRecall:
-    """Tell quality and diversity by supports that fade out with the distance.
+    """Measure quality and diversity by supports that fade with distance.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sphere precision and recall: is the mass spread around the centre as it should be?
+"""Sphere precision and recall: agreement of how mass is spread around the means.
 
 From α-precision and β-recall (Alaa et al., "How faithful is your synthetic data?", ICML 2022,
 sections 3 and 4), without the trained one-class map Φ that the original puts in front, so not
@@ -62,7 +62,7 @@ def sphere_precision_recall(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> PrecisionRecall:
-    """Tell quality and diversity by spheres around the mean of each set.
+    """Measure quality and diversity by spheres around the mean of each set.
 
     Parameters
     ----------

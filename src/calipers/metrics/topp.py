@@ -1,4 +1,4 @@
-"""TopP&R: precision and recall over the supports that survive a confidence band.
+"""TopP&R: precision and recall over the supports above a confidence band.
 
 For each set a kernel density p̂ (cosine kernel with compact support, one bandwidth h for the set)
 and a band c, the (1 − α) quantile over bootstrap resamples of max |p̂ − p̂*| over the set's own
@@ -64,7 +64,7 @@ DIMENSIONS = 32
 
 @dataclass(frozen=True)
 class TopologicalPrecisionRecall:
-    """How good the significant generated samples are, and how much of the reference they reach."""
+    """TopP and TopR: precision and recall of the significant samples."""
 
     precision: Score
     recall: Score
@@ -80,7 +80,7 @@ def topological_precision_recall(
     seed: int = 0,
     threads: int | None = None,
 ) -> TopologicalPrecisionRecall:
-    """Tell quality (TopP) and diversity (TopR) apart, leaving out samples that look like noise.
+    """Measure quality (TopP) and diversity (TopR), leaving out samples that look like noise.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Optimal transport: what it costs to move the generated samples onto the reference.
+"""Optimal transport: the cost of moving the generated samples onto the reference.
 
 All costs are mean squared distances, so their unit is that of squared distances: costs in different
 spaces do not compare (Pillutla et al., JMLR 2023, section 7.4.2, unless said otherwise).
@@ -74,7 +74,7 @@ MOST_CELLS = 5_000
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Two histograms over the same cells, and what it costs to move from one cell to another.
+    """Two histograms over the same cells, and the costs of moving between cells.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def quantised_transport(
     seed: int = 0,
     threads: int | None = None,
 ) -> Score:
-    """Tell what it costs to move the generated histogram onto the reference histogram.
+    """Measure the cost of moving the generated histogram onto the reference histogram.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def cells_of(reference: Points, generated: Points, cells: Quantisation) -> Cells
 
 
 def too_many(cells: Cells, most: int) -> str | None:
-    """Say so where there are more cells than a measure takes in sensible time and memory."""
+    """Explain that there are more cells than a measure can take in reasonable time and memory."""
     k = len(cells.reference)
     return None if k <= most else f"{k:,} cells are more than the {most:,} that it takes"
 
@@ -218,7 +218,7 @@ def entropic_transport(
     seed: int = 0,
     threads: int | None = None,
 ) -> EntropicTransport:
-    """Tell what a blurred plan costs that moves one histogram onto the other.
+    """Measure the entropically regularised cost of moving one histogram onto the other.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def entropic_transport_scores(
 
 
 def check_regularisation(regularisation: object) -> None:
-    """Refuse what is neither "median" nor a number above 0."""
+    """Refuse values other than "median" and numbers above 0."""
     if regularisation != "median" and not is_positive(regularisation):
         raise InputError(
             f"regularisation must be 'median' or a number above 0; found {regularisation!r}"
@@ -294,7 +294,7 @@ def check_regularisation(regularisation: object) -> None:
 
 
 def epsilon_of(costs: NDArray[np.float64], regularisation: Regularisation) -> float:
-    """The regularisation as a number: by default the median cost between different cells.
+    """Return the regularisation as a number: by default the median cost between cells.
 
     0 where there are no two different cells, or where all lie in one place.
     """
@@ -331,7 +331,7 @@ def sliced_wasserstein(
     seed: int = 0,
     threads: int | None = None,
 ) -> Score:
-    """Tell how far apart the sets are along random directions, in time n·log n.
+    """Measure the distance of the sets along random directions, in time n·log n.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ MOST_PAIRS = 400_000_000  # 3.2 GB of costs
 def optimal_transport(
     reference: ArrayLike, generated: ArrayLike, *, threads: int | None = None
 ) -> Score:
-    """Tell what it costs to move the generated samples onto the reference samples.
+    """Measure the cost of moving the generated samples onto the reference samples.
 
     Exact. Sets of equal size are paired by an auction and shortest augmenting paths; sets of
     different size, whose rows then weigh 1/n and 1/m, go through POT's network simplex. Takes
@@ -481,7 +481,7 @@ def optimal_transport(
 def squared_wasserstein(
     reference: Points, generated: Points, *, threads: int | None = None
 ) -> float:
-    """The exact W₂² of checked rows; see :func:`optimal_transport`."""
+    """Compute the exact W₂² of checked rows; see :func:`optimal_transport`."""
     left, right = centred(reference, generated)
     costs = cost_matrix(left, right, threads=threads)
     n, m = costs.shape
@@ -495,7 +495,7 @@ def squared_wasserstein(
 def cost_matrix(
     left: CentredRows, right: CentredRows, *, threads: int | None = None
 ) -> NDArray[np.float64]:
-    """All squared distances in float64, shape ``(n, m)``."""
+    """Compute all squared distances in float64, shape ``(n, m)``."""
     costs = np.empty((len(left.squares), len(right.squares)))
 
     def work(span: tuple[int, int]) -> None:

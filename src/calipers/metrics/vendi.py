@@ -1,4 +1,4 @@
-"""Vendi score and RKE: how many different samples does a set hold, in effect? No reference needed.
+"""Vendi score and RKE: the effective number of different samples, without a reference.
 
 With rows of length 1, K = X·Xᵀ/n holds the cosine similarities of all pairs, and its eigenvalues
 λ ≥ 0 sum to 1. The Vendi score is the exponential of their Rényi entropy of order q (Friedman &
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def vendi_of(
     eigenvalues: ArrayLike, *, q: float = 1.0, truncate: int | None = None, zero: float = 0.0
 ) -> float:
-    """Tell how many different things a spectrum stands for.
+    """Compute the effective number of different samples from a spectrum.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def vendi_of(
 
 
 def truncated(shares: Floats, truncate: int | None) -> Floats:
-    """The largest shares, each with an equal part of what the others hold.
+    """Return the largest shares, each with an equal part of the remainder.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def truncated(shares: Floats, truncate: int | None) -> Floats:
 
 
 def check_order(q: Any) -> float:
-    """Return the order of an entropy, or refuse what is none."""
+    """Return the order of an entropy; refuse an invalid one."""
     if isinstance(q, bool) or not isinstance(q, Real) or not float(q) >= 0:
         raise InputError(f"q must be a number from 0 to infinity; found {q!r}")
     return float(q)
@@ -135,7 +135,7 @@ SMALL = 1024  # columns of matrices that one thread works on
 
 
 def spectrum(points: Points, *, normalise: bool = True, threads: int | None = None) -> Floats:
-    """The eigenvalues of the cosine similarities of all rows over n, without those that must be 0.
+    """Compute the eigenvalues of the cosine similarities over n, without those that must be 0.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def spectrum(points: Points, *, normalise: bool = True, threads: int | None = No
 
 
 def eigenvalues(matrix: Floats, threads: int | None = None) -> Floats:
-    """The eigenvalues of a symmetric matrix, ascending."""
+    """Compute the eigenvalues of a symmetric matrix, ascending."""
     # BLAS meets at barriers all along this, so that one busy core holds up all: leave half idle
     half = max(1, available_threads(threads) // 2)
     with limit_threads(1 if len(matrix) <= SMALL else half):
@@ -197,12 +197,12 @@ def _wide(points: Points, scale: float, *, normalise: bool) -> Floats:
 
 
 def cosine_energy(points: Points, threads: int | None) -> float:
-    """Mean squared cosine over all pairs of rows."""
+    """Compute the mean squared cosine over all pairs of rows."""
     return float(np.sum(_gram(points, normalise=True, threads=threads) ** 2))
 
 
 def gaussian_energy(points: Points, bandwidth: float, threads: int | None) -> float:
-    """Mean squared Gaussian kernel over all pairs of rows, in tiles."""
+    """Compute the mean squared Gaussian kernel over all pairs of rows, in tiles."""
     check_whole("threads", 1 if threads is None else threads, 1)
     rows = CentredRows.of(points, points.mean(axis=0, dtype=np.float64))
 
@@ -219,7 +219,7 @@ def gaussian_energy(points: Points, bandwidth: float, threads: int | None) -> fl
 
 
 def rounding(points: Points) -> float:
-    """The share of the largest eigenvalue that rounding of products and of the rows may reach."""
+    """Bound the rounding error of products and rows, as a share of the largest eigenvalue."""
     precision: Any = np.finfo(points.dtype).eps
     return float(max(points.shape) * max(np.finfo(np.float64).eps, precision**2))
 
@@ -233,7 +233,7 @@ def vendi_score(
     truncate: int | None = None,
     threads: int | None = None,
 ) -> Score:
-    """Tell how many different samples a set holds, in effect, by their cosine similarity.
+    """Measure the effective number of different samples in a set, by cosine similarity.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def rke(
     bandwidth: float | None = None,
     threads: int | None = None,
 ) -> Score:
-    """Tell how many modes a set has, by Rényi kernel entropy of order 2.
+    """Measure the number of modes of a set, by Rényi kernel entropy of order 2.
 
     Takes memory for the rows and some tiles of their pairs.
 

@@ -1,4 +1,4 @@
-"""Several samples for each prompt: how many differ, how alike they are, and how alike two models.
+"""Several samples for each prompt: how many differ, how alike they are, and across systems.
 
 Every function gives one value for each prompt, in the order of the sorted labels, so that a mean
 over prompts and its interval can be taken (:mod:`calipers.uncertainty.over_prompts`).
@@ -70,7 +70,7 @@ def rows_by_prompt(prompts: Labels, rows: int) -> list[NDArray[np.intp]]:
 
 @checks_keywords
 def distinct_k(classes: Labels, prompts: Labels, *, k: int) -> Floats:
-    """Tell how many of k samples of each prompt are expected to be of different classes.
+    """Measure the expected number of classes among k samples of each prompt.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _expected(counts: NDArray[np.int64], k: int) -> float:
 def similarity_classes(
     vectors: ArrayLike, prompts: Labels, *, threshold: float
 ) -> NDArray[np.int64]:
-    """Put samples of one prompt into classes: those joined by a cosine of at least a threshold.
+    """Group the samples of one prompt into classes, linked by cosines above a threshold.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def _sums(vectors: ArrayLike, prompts: Labels) -> tuple[Floats, NDArray[np.int64
 
 
 def directions(vectors: ArrayLike) -> Floats:
-    """Rows of length 1, in float64."""
+    """Normalise rows to length 1, in float64."""
     points = check_points(vectors, "vectors").astype(np.float64)
     zero = np.flatnonzero(~points.any(axis=1))
     if len(zero):

@@ -1,1 +1,1 @@
-"""What all numeric code stands on: compiled kernels, threads, tiles, checks of arrays, blocks."""
+"""Basis of all numeric code: compiled kernels, threads, tiles, checks of arrays, blocks."""

@@ -1,4 +1,4 @@
-"""The types of arrays, and arrays and tensors of any library as NumPy arrays.
+"""Array types, and the conversion of arrays and tensors of any library to NumPy.
 
 None of those libraries is imported.
 """
@@ -26,7 +26,7 @@ Indices = NDArray[np.intp]
 
 
 def as_numpy(value: Any) -> NDArray[Any]:
-    """Bring an array, a tensor or a list of numbers to a NumPy array in the memory of the host.
+    """Convert an array, a tensor or a list of numbers to a NumPy array in host memory.
 
     Tensors of PyTorch come from any device and without their gradients; arrays of CuPy come from
     theirs, and those of JAX by themselves. bfloat16, which NumPy does not know, becomes float32.
@@ -51,5 +51,5 @@ def as_numpy(value: Any) -> NDArray[Any]:
 
 
 def is_array(value: object) -> bool:
-    """Tell whether a value says that it is an array or a tensor."""
+    """Tell whether a value has the interface of an array or a tensor."""
     return hasattr(value, "__array__") or hasattr(value, "__dlpack__")

@@ -1,4 +1,4 @@
-"""Block labels: a fixed random cut of the rows, by which replicates leave out or halve them.
+"""Block labels: a fixed random partition of rows, for replicates without blocks or halves.
 
 Rows that were drawn together (continuations of one prompt, sentences of one document) are dealt
 together: what they have in common must leave with them.
@@ -50,11 +50,11 @@ class Blocks:
 
     @property
     def halvings(self) -> int:
-        """How often the set is halved."""
+        """Number of halvings of the set."""
         return 0 if self.halves is None else HALVINGS
 
     def half(self, halving: int, which: int) -> NDArray[np.bool_]:
-        """Which rows lie in one of the halves, 0 or 1, of a halving.
+        """Return which rows lie in half 0 or 1 of a halving.
 
         Raises
         ------
@@ -68,12 +68,12 @@ class Blocks:
 
     @classmethod
     def none(cls, n: int) -> Blocks:
-        """No blocks: nothing is replicated."""
+        """Return no blocks, for no replicates."""
         return cls(np.zeros(n, np.int64), 0)
 
     @classmethod
     def balanced(cls, n: int, *, seed: int, count: int = DEFAULT_BLOCKS) -> Blocks:
-        """Blocks of equal size up to one row, in seeded random order.
+        """Make blocks of equal size up to one row, in seeded random order.
 
         They depend on n, the seed and the count alone, so sets of one size that continue the same
         prompts row by row share their labels.
@@ -82,7 +82,7 @@ class Blocks:
 
     @classmethod
     def of(cls, n: int, clusters: Clusters | None, *, seed: int, count: int) -> Blocks:
-        """Blocks of whole clusters; :meth:`balanced` ones where every row is its own."""
+        """Make blocks of whole clusters; :meth:`balanced` ones where every row is its own."""
         if clusters is None:
             return cls.balanced(n, seed=seed, count=count)
         return cls(
@@ -94,7 +94,7 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which rows of a set belong together, and so lie in one block; see :func:`cluster_sets`.
+    """Clusters of rows, each of which lies in one block; see :func:`cluster_sets`.
 
     Attributes
     ----------
@@ -119,16 +119,16 @@ class Clusters:
 
     @lazily
     def sizes(self) -> NDArray[np.int64]:
-        """Rows of every cluster that has any, in the order in which they appear."""
+        """Number of rows of every cluster that has any, in order of appearance."""
         return np.bincount(self._own)
 
     @property
     def worth(self) -> int:
-        """How many clusters of equal size would tell as much: (Σ size)²/Σ size² (Kish)."""
+        """Effective number of clusters: (Σ size)²/Σ size² (Kish)."""
         return int(len(self) ** 2 // np.square(self.sizes).sum())
 
     def each(self, deal: Callable[[int], NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Give every row what its cluster was dealt, shape ``(n,)``.
+        """Return for every row the value of its cluster, shape ``(n,)``.
 
         `deal` gives, for a number of clusters that are dealt together, a value for each of them.
         """
@@ -139,26 +139,26 @@ class Clusters:
         return numbers
 
     def take(self, rows: NDArray[np.intp]) -> Clusters:
-        """The clusters of some rows, in the order given; they lie in the same blocks."""
+        """Return the clusters of some rows, in the order given; they keep their blocks."""
         return replace(
             self, numbers=self.numbers[rows], dealt=self.dealt[rows], places=self.places[rows]
         )
 
     def shuffled(self, rng: np.random.Generator) -> NDArray[np.intp]:
-        """All rows, cluster by cluster in random order: those of one stay together."""
+        """Return all rows, cluster by cluster in random order."""
         order = rng.permutation(len(self.sizes))
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return np.argsort(place[self._own], kind="stable")
 
     def one_each(self, seed: int) -> NDArray[np.intp]:
-        """One random row of every cluster, ascending."""
+        """Return one random row of every cluster, ascending."""
         shuffled = np.random.default_rng([seed, len(self), 1]).permutation(len(self))
         firsts = np.unique(self._own[shuffled], return_index=True)[1]
         return np.sort(shuffled[firsts])
 
     def alike(self, other: Clusters) -> bool:
-        """Whether rows correspond: of one cluster, or of clusters that are cut alike and apart."""
+        """Whether rows correspond: they are of one cluster, or of clusters divided alike."""
         if len(self) != len(other):
             return False
         same = np.array_equal(self.numbers, other.numbers)
@@ -175,7 +175,7 @@ class Clusters:
 
 
 def cluster_sets(sets: Sequence[Sequence[Hashable] | int]) -> tuple[Clusters, ...]:
-    """Number the clusters of all sets of a run, and say which are dealt to blocks together.
+    """Number the clusters of all sets of a run, with those that share a block.
 
     The clusters of the first set are dealt evenly; then, set by set, those that no set before it
     has, evenly among themselves. So one label lies in one block everywhere, and sets are balanced

@@ -1,4 +1,4 @@
-"""Squared Euclidean distances: exact ones in float64, and float32 bounds that never miss one.
+"""Squared Euclidean distances: exact ones in float64, and lower bounds in float32.
 
 Products in float32 are fast but cancel. They are used only as a sieve: for centred and scaled rows
 z, half the squared distance of two rows lies above ``low_i + low_j - z_i . z_j``, where
@@ -53,7 +53,7 @@ measure_pairs = native.kernel(
 
 
 def squared_of_pairs(points: Points, rows: Longs, others: Points, columns: Longs) -> Floats:
-    """The exact squared distances of listed pairs, a row of `points` and one of `others` each."""
+    """Compute exact squared distances of listed pairs, of a row of `points` and one of `others`."""
     squared = np.empty(len(rows))
     rows, columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
     measure_pairs(points, rows, others, columns, squared)
@@ -62,7 +62,7 @@ def squared_of_pairs(points: Points, rows: Longs, others: Points, columns: Longs
 
 @dataclass(frozen=True)
 class Sieve:
-    """The float32 side of a set of points: what is multiplied, and the bounds that it allows.
+    """Float32 data of a set of points for products, and the bounds that they give.
 
     Attributes
     ----------
@@ -86,16 +86,16 @@ class Sieve:
     half_scale: float
 
     def limits(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Squared radii of consecutive rows as limits of the sieve, filled up to whole panels."""
+        """Return squared radii of consecutive rows as limits, padded to whole panels."""
         return fill_panels(sieve_limits(squared_radius, self.half_scale), 0.0)
 
     @lazily
     def rounded(self) -> Rounded:
-        """The rows rounded to eight bits; :meth:`prepare` makes them on more than one thread."""
+        """The rows rounded to eight bits; :meth:`prepare` computes them on several threads."""
         return self._rounded_by(None)
 
     def prepare(self, pool: Workers) -> None:
-        """Round the rows on all threads, before these need them."""
+        """Round the rows on all threads, before they are needed."""
         if "rounded" not in self.__dict__:
             self.__dict__["rounded"] = self._rounded_by(pool)
 
@@ -104,16 +104,16 @@ class Sieve:
 
     @lazily
     def rows(self) -> NDArray[np.float32]:
-        """The centred and scaled rows one after the other, ``(n, d)``, made when asked for."""
+        """The centred and scaled rows, ``(n, d)``, computed on access."""
         n, d = self.points.shape
         return np.ascontiguousarray(self.panels.transpose(0, 2, 1).reshape(-1, d)[:n])
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Some of the centred and scaled rows, one after the other, shape ``(len(rows), d)``."""
+        """Return some of the centred and scaled rows, shape ``(len(rows), d)``."""
         return np.ascontiguousarray(self.panels[rows // PANEL, :, rows % PANEL])
 
     def part(self, rows: NDArray[np.int64]) -> Sieve:
-        """Some of the rows as a set, with the centre and the scale of this one."""
+        """Return some of the rows as a set with the same centre and scale."""
         count, places = -(-len(rows) // PANEL), np.arange(len(rows))
         panels = np.zeros((count, self.points.shape[1], PANEL), np.float32)
         panels[places // PANEL, :, places % PANEL] = self.take(rows)
@@ -121,24 +121,24 @@ class Sieve:
         return Sieve(self.points[rows], panels, low, self.half_scale)
 
     def threshold(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Bring squared radii to the scale of the bounds, rounded up."""
+        """Convert squared radii to the scale of the bounds, rounded up."""
         return sieve_limits(squared_radius, self.half_scale)
 
     @property
     def gap(self) -> float:
-        """By how much half a squared distance may pass its bound, over the sum of both `low`."""
+        """Bound the excess of half a squared distance over its bound, per sum of both `low`."""
         return 2.02 * slack(self.points.shape[1])
 
 
 def sieve_limits(squared_radius: NDArray[np.float64], half_scale: float) -> NDArray[np.float32]:
-    """Half squared radii in the scale of the sieve, float32, above the true value."""
+    """Convert half squared radii to the scale of the sieve, rounded up to float32."""
     with np.errstate(over="ignore"):
         scaled = (squared_radius * (half_scale * (1 + 4 * UNIT)) + FLOOR).astype(np.float32)
     return np.where(np.isnan(squared_radius), np.float32(np.inf), scaled)
 
 
 def fill_panels(values: NDArray[np.float32], with_value: float) -> NDArray[np.float32]:
-    """Bring values, one for each row, to whole panels."""
+    """Pad values, one for each row, to whole panels."""
     places = -(-len(values) // PANEL) * PANEL
     filled = np.full(places, with_value, np.float32)
     filled[: len(values)] = values
@@ -163,7 +163,7 @@ def sieves(*sets: Points, threads: int | None = None) -> tuple[Sieve, ...]:
 
 
 def centre_and_scale(sets: Sequence[Points], pool: Workers) -> tuple[NDArray[np.float64], int]:
-    """The mean of all rows, and the power of two that no deviation from it passes."""
+    """Return the mean of all rows, and a power of two that bounds all deviations."""
     total = sum(len(points) for points in sets)
     sums = [column_sums(points, pool) for points in sets]
     centre = sum(sums[1:], start=sums[0]) / total
@@ -172,12 +172,12 @@ def centre_and_scale(sets: Sequence[Points], pool: Workers) -> tuple[NDArray[np.
 
 
 def slack(d: int) -> float:
-    """Share of half a squared length by which the bounds stay below the truth."""
+    """Return the share of half a squared length by which bounds stay below the exact value."""
     return (d + 16) * UNIT * 1.01
 
 
 def column_sums(points: Points, pool: Workers) -> NDArray[np.float64]:
-    """Sums of all columns in float64, whatever the number of threads."""
+    """Sum all columns in float64, independent of the number of threads."""
 
     def work(span: Span) -> Floats:
         sums = np.empty(points.shape[1])

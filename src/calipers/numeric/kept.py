@@ -1,4 +1,4 @@
-"""What was computed of a reference, kept for the next comparison with it.
+"""A store for computations on a reference, used again in later comparisons.
 
 Much of a comparison depends on the reference alone: the nearest neighbours within it, what its
 halves score against each other, what its texts are like. Within :func:`keeping`, :func:`kept` makes
@@ -27,7 +27,7 @@ MOST = 128
 
 
 class Kept:
-    """Things that were made, by their keys; safe for several threads, which may make one twice."""
+    """Stored results by key; safe for several threads, which may compute one twice."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most, self._lock = most, Lock()
@@ -37,14 +37,14 @@ class Kept:
         return len(self._made)
 
     def known(self, key: Hashable) -> Any:
-        """What was made under a key; None where nothing was."""
+        """Return the result under a key; None if there is none."""
         with self._lock:
             if key in self._made:
                 self._made.move_to_end(key)
             return self._made.get(key)
 
     def keep(self, key: Hashable, thing: Any) -> None:
-        """Keep a thing under a key, in place of what was there."""
+        """Store a result under a key, replacing an earlier one."""
         with self._lock:
             self._made[key] = thing
             self._made.move_to_end(key)
@@ -57,7 +57,7 @@ _store: ContextVar[Kept | None] = ContextVar("what is kept of a reference", defa
 
 @contextmanager
 def keeping(store: Kept | None) -> Iterator[None]:
-    """Have all that is made within kept in a store; with None nothing is kept."""
+    """Store all results computed within a context; None for no store."""
     before = _store.set(store)
     try:
         yield
@@ -66,12 +66,12 @@ def keeping(store: Kept | None) -> Iterator[None]:
 
 
 def chosen_store() -> Kept | None:
-    """The store of :func:`keeping` where this is called; None where nothing is kept."""
+    """Return the store that :func:`keeping` set; None if there is none."""
     return _store.get()
 
 
 def kept(key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
-    """Make a thing, or give the one that was made under its key.
+    """Return the stored result of a key, or compute and store it.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def kept(key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
 
 
 def content(rows: NDArray[Any]) -> str:
-    """A digest of an array: its type, its shape and every number."""
+    """Return a digest of an array: its type, shape and values."""
     digest = sha256(f"{rows.dtype.str}{rows.shape}".encode())
     digest.update(np.ascontiguousarray(rows).view(np.uint8).data)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""The one door to the compiled kernels: what each takes is checked, then C runs without the GIL.
+"""Interface to the compiled kernels: arguments are checked, then C runs without the GIL.
 
 The kernels are C functions in ``native/``, compiled when the package is installed, once for each
 instruction set; the best that the processor has is loaded. A module declares the kernels that it
@@ -62,7 +62,7 @@ READ: dict[str, Callable[[Any], Any]] = {
 
 
 class Reals(ctypes.Structure):
-    """An array that holds float32 or float64, as C takes it."""
+    """A float32 or float64 array, as an argument of C."""
 
     _fields_ = (("data", ctypes.c_void_p), ("wide", ctypes.c_int64))
 
@@ -72,7 +72,7 @@ _PARAMETER = re.compile(r"(\w+) (\w+)(?:\[(\w+(?:, \w+)*)\])?((?: out| optional)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One thing that a kernel takes.
+    """One parameter of a kernel.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Parameter:
 
     @classmethod
     def of(cls, text: str) -> Parameter:
-        """Read ``name kind``, ``name kind[sizes]`` and what may follow: ``out``, ``optional``."""
+        """Parse ``name kind``, ``name kind[sizes]``, and a following ``out`` or ``optional``."""
         matched = _PARAMETER.fullmatch(text)
         name, kind, inside, marks = matched.groups() if matched else ("", "", None, "")
         record = _RECORDS.get(kind)
@@ -113,7 +113,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Record:
-    """A structure that kernels take by its address: its fields, then its sizes.
+    """A structure passed to kernels by address: its fields, then its sizes.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ DECLARED: list[Kernel] = []
 
 
 def record(name: str, *fields: str) -> Record:
-    """Declare a structure: its fields as in :func:`kernel`.
+    """Declare a structure, with fields as in :func:`kernel`.
 
     What stands for it in a call is any object that has these fields as attributes. Its sizes are
     its own: the same name in another parameter is another size.
@@ -154,7 +154,7 @@ def record(name: str, *fields: str) -> Record:
 
 
 def kernel(name: str, *parameters: str, returns: str | None = None) -> Kernel:
-    """Declare a kernel: a C function and what it takes.
+    """Declare a kernel: a C function and its parameters.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def kernel(name: str, *parameters: str, returns: str | None = None) -> Kernel:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled function, with what it takes.
+    """A compiled function with its parameters.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ class Kernel:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The function itself, which checks nothing."""
+        """The C function itself, which checks nothing."""
         function = getattr(_loaded()[1], self.name)
         function.argtypes = [_ctype(one) for one in self.parameters]
         function.argtypes += [ctypes.c_int64] * len(self.sizes)
@@ -305,7 +305,7 @@ def _structure(
 
 
 def instruction_set() -> str:
-    """Name the instruction set that the loaded kernels were compiled for.
+    """Return the name of the instruction set of the loaded kernels.
 
     ``x86-64``, ``avx2``, ``avx512``, ``avx512vnni`` or ``neon``.
     """
@@ -313,7 +313,7 @@ def instruction_set() -> str:
 
 
 def available_sets() -> tuple[str, ...]:
-    """The instruction sets that this processor has and kernels were compiled for, best one last."""
+    """List the compiled instruction sets that this processor supports, the best one last."""
     names = ("x86-64", "avx2", "avx512", "avx512vnni")
     if _library_of("neon").exists():
         return ("neon",)

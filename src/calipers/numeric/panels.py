@@ -1,4 +1,4 @@
-"""Panels: the layout of rows that products are fast in, and what decides which pairs matter.
+"""Panels: the layout of rows for fast products, and the thresholds that select pairs.
 
 Rows stand in panels, 48 rows side by side, one coordinate after the other. ``native/panels.h``
 multiplies two panels in registers; the pairs whose bound passes a limit of either row are looked at
@@ -22,7 +22,7 @@ STRIP = 2**17  # numbers of float32 that fill half a megabyte
 
 
 class Thresholds(NamedTuple):
-    """What decides for each row of a span whether a pair passes, filled up to whole panels.
+    """Thresholds that select pairs for each row of a span, padded to whole panels.
 
     Attributes
     ----------
@@ -41,18 +41,18 @@ class Thresholds(NamedTuple):
 
     @classmethod
     def of(cls, low: Floats32, limit: Floats32) -> Thresholds:
-        """Thresholds with limits alone."""
+        """Make thresholds with limits alone."""
         zero = np.zeros_like(limit)
         return cls(low, limit, zero, zero - 1)
 
     @classmethod
     def shut(cls, low: Floats32) -> Thresholds:
-        """Thresholds that let nothing pass, where the limits of the other side alone count."""
+        """Make thresholds that select nothing, where only the other side's limits count."""
         return cls.of(low, np.full_like(low, -np.inf))
 
 
 def patches(n: int, m: int, panels: Floats32) -> NDArray[np.int64]:
-    """The first row and column of every pair of panels in a tile of n x m pairs, ``(count, 2)``.
+    """Return the first row and column of every pair of panels in an n x m tile, ``(count, 2)``.
 
     Strips of rows that stay in a core's own cache, past which all columns are led.
     """

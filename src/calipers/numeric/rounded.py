@@ -1,4 +1,4 @@
-"""Rows rounded to eight bits, by which most pairs are shut out before float32 sees them.
+"""Rows rounded to eight bits, which exclude most pairs before products in float32.
 
 A row, turned so that no coordinate stands out, is a whole number from -127 to 127 in each, times a
 unit, plus a rest whose length is known. So is a product of two rows, which some processors sum four
@@ -49,7 +49,7 @@ round_rows = native.kernel(
 
 
 class Rounded(NamedTuple):
-    """Rows rounded to eight bits, filled up to whole panels.
+    """Rows rounded to eight bits, padded to whole panels.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Rounded(NamedTuple):
 
     @classmethod
     def none(cls) -> Rounded:
-        """No rows: pairs are not sieved by them."""
+        """Return no rows, so that nothing is excluded."""
         return cls._of(0, 0)
 
     @classmethod
@@ -85,7 +85,7 @@ class Rounded(NamedTuple):
 
     @classmethod
     def of(cls, panels: Floats32, slack: float, pool: Workers | None = None) -> Rounded:
-        """Round the rows of a set, where that pays.
+        """Round the rows of a set, where that saves time.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Sets of rows that are seen as one, one after the other, without a copy of all of them."""
+"""Several sets of rows seen as one, without a copy of all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = 4096
 
 @dataclass(frozen=True)
 class RowSets:
-    """Some sets with the same columns, whose rows are counted one set after the other.
+    """Sets with the same columns, with rows numbered through all sets.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class RowSets:
 
     @property
     def columns(self) -> int:
-        """How many numbers a row has."""
+        """Number of columns."""
         return int(self.sets[0].shape[1])
 
     @property
@@ -43,7 +43,7 @@ class RowSets:
         return self.sets[0].dtype
 
     def take(self, index: NDArray[np.intp], columns: slice = slice(None)) -> Points:
-        """Some rows, or some of their columns, in the order of the index."""
+        """Return some rows, or some of their columns, in the order of the index."""
         width = len(range(*columns.indices(self.columns)))
         taken: Points = np.empty((len(index), width), self.dtype)
         start = 0
@@ -54,7 +54,7 @@ class RowSets:
         return taken
 
     def blocks(self, index: NDArray[np.intp] | None = None) -> Iterator[tuple[slice, Points]]:
-        """All rows, or some of them, block by block, with the places that a block has there."""
+        """Yield all rows, or some of them, block by block with their positions."""
         for span in spans(len(self) if index is None else len(index), ROWS):
             place = slice(*span)
             yield place, self.take(np.arange(*span) if index is None else index[place])
@@ -68,7 +68,7 @@ class RowSets:
 
 
 def row_ranks(*sets: Points) -> NDArray[np.int64]:
-    """Number the different rows of some sets in the order of their bytes.
+    """Number the distinct rows of some sets in the order of their bytes.
 
     Takes memory for some numbers a row, whatever the columns.
 

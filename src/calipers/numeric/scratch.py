@@ -1,4 +1,4 @@
-"""Room for large arrays: in memory, or in a file that the system keeps in memory as far as it can.
+"""Large arrays in memory, or in memory-mapped temporary files.
 
 All work on rows goes from block to block, so an array that is larger than what is free costs only
 the reading of its blocks. Where memory runs short the system writes parts of such a file out and
@@ -28,7 +28,7 @@ SMALL = 2**26
 
 
 def scratch(shape: Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
-    """Make an array of zeros, in a file where it takes much of the memory that may be taken.
+    """Make an array of zeros, in a file if it is large for the available memory.
 
     The file is a nameless one in the folder for temporary files (``TMPDIR``), and is gone with the
     array. Its whole size is reserved at once, so that a full disk is an error here and no crash
@@ -68,12 +68,12 @@ def scratch(shape: Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def lies_in_memory(size: int) -> bool:
-    """Tell whether :func:`scratch` keeps an array of so many bytes in memory."""
+    """Tell whether :func:`scratch` would keep an array of so many bytes in memory."""
     return size <= SMALL or size <= SHARE * budget().limit
 
 
 def filled(shape: Sequence[int], value: float, dtype: DTypeLike) -> NDArray[Any]:
-    """Make an array of one number, as :func:`scratch` makes one of zeros."""
+    """Make an array of one value, as :func:`scratch` makes zeros."""
     made = scratch(shape, dtype)
     made.fill(value)
     return made
@@ -88,7 +88,7 @@ def converted(rows: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def taken(rows: NDArray[Any], places: NDArray[np.integer]) -> NDArray[Any]:
-    """Copy some rows, in the order of their places, block by block, into :func:`scratch`."""
+    """Copy some rows, in the order of their indices, block by block, into :func:`scratch`."""
     made = scratch((len(places), *rows.shape[1:]), rows.dtype)
     for start in range(0, len(places), _ROWS):
         made[start : start + _ROWS] = rows[places[start : start + _ROWS]]

@@ -1,4 +1,4 @@
-"""Which rows stay where a set is cut to a size."""
+"""The choice of the rows that remain when a set is cut to a size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def subsample_rows(size: int, most: int, *, seed: int) -> NDArray[np.intp]:
-    """Return the rows of a set that stay of it, ascending; all where there are no more than `most`.
+    """Return the rows of a set that remain, ascending; all if there are at most `most`.
 
     They are those that :meth:`calipers.samples.SampleSet.subsample` keeps by the same seed.
 

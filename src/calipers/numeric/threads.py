@@ -1,4 +1,4 @@
-"""Threads: how many there are, a pool of workers, and the limit on BLAS and OpenMP below them.
+"""Threads: their number, a pool of workers, and the limit on BLAS and OpenMP within it.
 
 Numeric work is cut into pieces that compiled kernels take without the GIL, one thread a core. BLAS
 and OpenMP keep to one thread in each, since pools within pools only stand in each other's way.
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 def available_threads(threads: int | None = None) -> int:
-    """Return the number of threads to use: as asked, else one for each core we may run on."""
+    """Return the number of threads: as requested, else one for each available core."""
     if threads is not None:
         return max(1, threads)
     if hasattr(os, "sched_getaffinity"):
@@ -33,7 +33,7 @@ def available_threads(threads: int | None = None) -> int:
 
 
 def allowed_threads() -> int:
-    """Return the number of threads that :func:`limit_threads` allows where it was called.
+    """Return the number of threads that :func:`limit_threads` allows in this context.
 
     Without a limit what ``OMP_NUM_THREADS`` says, else one for each core.
     """
@@ -51,7 +51,7 @@ POOLED = ("scipy.linalg", "sklearn", "torch", "faiss")
 
 
 class Workers:
-    """Threads that share pieces of work and give the results in the order of the pieces."""
+    """Threads that share pieces of work and return the results in the order of the pieces."""
 
     def __init__(self, threads: int, pool: ThreadPoolExecutor | None) -> None:
         self.threads = threads
@@ -99,7 +99,7 @@ def _controller_for(loaded: frozenset[str]) -> ThreadpoolController:
 
 @contextmanager
 def limit_threads(threads: int | None) -> Iterator[None]:
-    """Hold BLAS and OpenMP, torch's too, to so many threads; None leaves them as they are."""
+    """Limit BLAS and OpenMP, including torch's, to a number of threads; None for no limit."""
     if threads is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Tiles of a matrix of all pairs: a block of rows of one set against one of another.
+"""Tiles of the matrix of all pairs: a block of rows of one set against one of another.
 
 What a tile gives is a pure function of its rows, and merging two results does not depend on their
 order, so an engine that runs elsewhere only has to map the same function over the same tiles.
@@ -18,12 +18,12 @@ Span = tuple[int, int]
 
 
 def spans(n: int, size: int = BLOCK) -> list[Span]:
-    """Cut ``range(n)`` into consecutive spans of at most `size` rows."""
+    """Divide ``range(n)`` into consecutive spans of at most `size` rows."""
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def block_of(n: int, m: int, threads: int | None = None) -> int:
-    """Rows of a tile that gives every thread some 24 of n x m pairs, within sensible bounds.
+    """Return the rows of a tile that gives every thread about 24 tiles of n x m pairs.
 
     Small tiles cost time between them, large ones leave threads idle at the end.
     """
@@ -31,17 +31,17 @@ def block_of(n: int, m: int, threads: int | None = None) -> int:
 
 
 def panel_spans(n: int, size: int = BLOCK) -> list[Span]:
-    """Cut ``range(n)`` into spans of about `size` rows that start at whole panels."""
+    """Divide ``range(n)`` into spans of about `size` rows that start at whole panels."""
     return spans(n, max(1, round(size / PANEL)) * PANEL)
 
 
 def rectangle(rows: list[Span], columns: list[Span]) -> list[tuple[Span, Span]]:
-    """All tiles of a matrix of one set against another."""
+    """Return all tiles of a matrix of one set against another."""
     return [(row, column) for row in rows for column in columns]
 
 
 def triangle(rows: list[Span]) -> list[tuple[Span, Span]]:
-    """The tiles on and above the diagonal of a set against itself, diagonal ones first.
+    """Return the tiles on and above the diagonal of a set against itself, diagonal ones first.
 
     The diagonal comes first because it gives every row a finite radius early, which lets the
     sieve drop most of the pairs of the later tiles.

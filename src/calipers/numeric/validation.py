@@ -1,4 +1,4 @@
-"""What the public functions over arrays accept, said once."""
+"""Checks of the arguments that public functions over arrays take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST = 1e100
 
 
 def check_points(points: ArrayLike, name: str) -> Points:
-    """Return an array of samples as rows, float32 or float64, or say what is wrong with it.
+    """Return samples as rows of float32 or float64; raise an error for invalid ones.
 
     float32 and float64 are taken as given, other real numbers are converted once: half precision
     (float16, bfloat16) and short integers to float32, longer integers to float64. Tensors come
@@ -61,42 +61,42 @@ def check_pair(reference: ArrayLike, generated: ArrayLike) -> tuple[Points, Poin
 
 
 def check_choice(parameter: str, value: Any, known: Sequence[str]) -> None:
-    """Refuse a word that is not one of the known ones."""
+    """Refuse a word other than the known ones."""
     if value not in known:
         raise unknown_name(f"value for {parameter}", str(value), known)
 
 
 def check_whole(parameter: str, value: Any, least: int) -> int:
-    """Return a whole number; refuse anything else, and what lies below its least value."""
+    """Return a whole number of at least a minimum; refuse anything else."""
     if not is_whole(value, least):
         raise InputError(f"{parameter} must be a whole number of at least {least}; found {value!r}")
     return int(value)
 
 
 def check_threads(threads: int | None) -> int | None:
-    """Return the number of threads, None for as many as there are cores."""
+    """Return the number of threads; None means as many as there are cores."""
     return None if threads is None else check_whole("threads", threads, 1)
 
 
 def check_flags(**flags: bool) -> None:
-    """Refuse options that are neither on nor off, such as the word "no"."""
+    """Refuse options other than booleans, such as the word "no"."""
     for name, flag in flags.items():
         if not isinstance(flag, bool | np.bool_):
             raise InputError(f"{name} must be True or False; found {flag!r}")
 
 
 def is_whole(value: Any, least: int) -> bool:
-    """Whether it is a whole number, also one of numpy's, from `least` on."""
+    """Whether a value is a whole number, of Python or NumPy, of at least `least`."""
     return type(value) is not bool and isinstance(value, Integral) and int(value) >= least
 
 
 def is_real(value: Any) -> bool:
-    """Whether it is a real number, also one of numpy's, and not a truth value."""
+    """Whether a value is a real number, of Python or NumPy, but not a boolean."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_positive(value: Any) -> bool:
-    """Whether it is a finite number above 0, also one of numpy's."""
+    """Whether a value is a finite number above 0, of Python or NumPy."""
     if not is_real(value):
         return False
     try:
@@ -106,13 +106,13 @@ def is_positive(value: Any) -> bool:
 
 
 def check_inner_share(parameter: str, value: Any, rule: str = "must lie between 0 and 1;") -> None:
-    """Refuse all but real numbers between 0 and 1, both excluded, in the words of a rule."""
+    """Refuse values other than real numbers strictly between 0 and 1."""
     if not (is_real(value) and 0 < value < 1):
         raise InputError(f"{parameter} {rule} found {value!r}")
 
 
 def as_array(points: Any, name: str) -> NDArray[Any]:
-    """Bring what holds numbers to an array; nothing is dropped in silence.
+    """Convert a container of numbers to an array, without dropping anything.
 
     Raises
     ------

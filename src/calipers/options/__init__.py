@@ -1,1 +1,1 @@
-"""What an option is, and the groups of options that several commands share."""
+"""Options as fields of groups, and the groups that several commands share."""

@@ -1,4 +1,4 @@
-"""The options of a comparison, which several commands make."""
+"""The options of a comparison."""
 
 from __future__ import annotations
 

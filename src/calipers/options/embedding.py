@@ -1,4 +1,4 @@
-"""Which embedder is used, and how it runs."""
+"""Options that choose the embedder and how it runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from calipers.options.running import Running
 
 @options_class
 class NamedEmbedder(Group):
-    """Which embedder turns samples into vectors."""
+    """The option that names the embedder."""
 
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
@@ -54,7 +54,7 @@ class NamedEmbedder(Group):
 
 @options_class
 class Model(Group):
-    """What is said of embedders, whichever they are."""
+    """Options that all embedders share."""
 
     pooling: str | None = option(
         None,
@@ -174,7 +174,7 @@ class Model(Group):
         self.of_embedders()
 
     def of_embedders(self) -> EmbedderOptions:
-        """Return the options as embedders take them."""
+        """Return the options in the form that embedders take."""
         from calipers.embedders.options import EmbedderOptions
 
         return EmbedderOptions(
@@ -182,7 +182,7 @@ class Model(Group):
         )
 
     def choice_of(self, name: str) -> EmbedderChoice:
-        """Return the choice of an embedder by its name, with these options."""
+        """Return the choice of an embedder by name, with these options."""
         from calipers.embedders import EmbedderChoice
 
         return EmbedderChoice(name, self.of_embedders())
@@ -190,7 +190,7 @@ class Model(Group):
 
 @options_class
 class Embedding(Running, Model, NamedEmbedder):
-    """What turns samples into vectors, and how and where it runs."""
+    """The embedder, and how and where it runs."""
 
     def __post_init__(self) -> None:
         """Check every value, and that a name is one."""

@@ -1,4 +1,4 @@
-"""Where embedding and the search of neighbours run: here, in shared files, or on Ray."""
+"""Options on where embedding and the search of neighbours run: here, in shared files, or on Ray."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Engine(Group):
 
 @options_class
 class SearchEngine(Engine):
-    """Where the passes over all pairs run, or a search that need not look at all of them."""
+    """Where the passes over all pairs run, or an approximate search instead."""
 
     neighbours: Literal["exact", "approximate"] = option(
         "exact",
@@ -73,7 +73,7 @@ class SearchEngine(Engine):
 
     @property
     def in_files(self) -> bool:
-        """Whether the search goes through files, from which a run that was stopped goes on."""
+        """Whether the search goes through files, from which a stopped run resumes."""
         return self.engine == "ray" or self.work_dir is not None
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What is read: fields, sizes, and the labels of rows."""
+"""Options for reading: fields, sizes, and labels of rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from calipers.options.rules import FLAG, OptionError, Rule, is_name, whole
 
 @dataclass(frozen=True)
 class LabelRule(Rule):
-    """The name of a field of the rows; `method` of a sample set takes labels themselves."""
+    """The rule for the name of a field of labels; `method` of a sample set takes labels as such."""
 
     method: str = ""
 
     def error(self, name: str, value: Any) -> OptionError:
-        """Say of labels where they go."""
+        """Explain where labels are given."""
         if isinstance(value, str):
             return super().error(name, value)
         return OptionError(
@@ -28,13 +28,13 @@ class LabelRule(Rule):
 
 
 def label(method: str) -> Rule:
-    """The name of a field of the rows; `method` of a sample set takes labels themselves."""
+    """Make the rule for a field of labels; `method` of a sample set takes labels as such."""
     return LabelRule("name a field", is_name, metavar="FIELD", method=method)
 
 
 @options_class
 class Reading(Group):
-    """How files are read."""
+    """Options for reading files."""
 
     field: str | None = option(
         None,
@@ -60,7 +60,7 @@ class Reading(Group):
 
 @options_class
 class Files(Group):
-    """How unreadable image files are handled."""
+    """Treatment of unreadable image files."""
 
     skip_bad: bool = option(
         False,
@@ -74,7 +74,7 @@ class Files(Group):
 
 @options_class
 class Sampling(Reading):
-    """How many samples are read of a set."""
+    """Number of samples read from a set."""
 
     max_samples: int | None = option(
         None,
@@ -117,7 +117,7 @@ class Sampling(Reading):
 
 @options_class
 class Sizes(Sampling):
-    """Whether sets of different sizes are cut to one."""
+    """Whether sets of different sizes are cut to one size."""
 
     keep_sizes: bool = option(
         False,
@@ -131,7 +131,7 @@ class Sizes(Sampling):
 
 @options_class
 class Labels(Group):
-    """Which rows belong together, and what else holds for the sets of a comparison."""
+    """Groups, clusters and prompts of the rows of a comparison's sets."""
 
     group: str | None = option(
         None,

@@ -1,4 +1,4 @@
-"""What is judged: tasks, rubrics and designs."""
+"""Options for judging: tasks, rubrics and designs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from calipers.options.rules import one_of, whole
 
 @options_class
 class Judged(Group):
-    """What is judged, by people or by models."""
+    """Options on what people or models judge."""
 
     reference: Any = option(
         None,

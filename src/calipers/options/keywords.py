@@ -1,4 +1,4 @@
-"""A function of ``(…, options)`` made one that takes the options as keywords.
+"""Functions of ``(…, options)`` turned into functions with keyword arguments.
 
 Editors, type checkers and ``help()`` see every keyword with its type and default, and the docstring
 has a line for each. A group that is there already is given as ``options``, and passed on as it is.
@@ -29,7 +29,7 @@ Itself = TypeVar("Itself")
 
 
 class OfTwoSides(Protocol[Keywords, Options, Made]):
-    """A function of a reference and generated sets; the rest are options."""
+    """A function of a reference and generated sets, with options as keywords."""
 
     __name__: str
 
@@ -42,7 +42,7 @@ class OfTwoSides(Protocol[Keywords, Options, Made]):
 
 
 class OfOneThing(Protocol[Keywords, Options, Made]):
-    """A function of one thing; the rest are options."""
+    """A function of one argument, with options as keywords."""
 
     __name__: str
 
@@ -55,7 +55,7 @@ class OfOneThing(Protocol[Keywords, Options, Made]):
 
 
 class OfOptions(Protocol[Keywords, Options, Made]):
-    """A function of options alone."""
+    """A function with options as keywords only."""
 
     __name__: str
 
@@ -66,7 +66,7 @@ class OfOptions(Protocol[Keywords, Options, Made]):
 
 
 class TakesKeywords(Protocol[Keywords, Chosen]):
-    """What makes such functions."""
+    """A decorator that makes such functions."""
 
     @overload
     def __call__(
@@ -83,7 +83,7 @@ class TakesKeywords(Protocol[Keywords, Chosen]):
 
 
 def keywords_of(group: Callable[Keywords, Chosen]) -> TakesKeywords[Keywords, Chosen]:
-    """Let a function whose last parameter is `options` take these options as keywords."""
+    """Make a function, whose last parameter is `options`, take these options as keywords."""
     return functools.partial(_with_keywords, group)  # type: ignore[arg-type]
 
 
@@ -92,7 +92,7 @@ def constructor_of(
 ) -> Callable[
     [Callable[[Itself, Any, Chosen], None]], Callable[Concatenate[Itself, Any, Keywords], None]
 ]:
-    """Let the ``__init__`` of a class take these options as keywords."""
+    """Make the ``__init__`` of a class take these options as keywords."""
     return functools.partial(_with_keywords, group)  # type: ignore[arg-type]
 
 

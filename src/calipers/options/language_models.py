@@ -1,4 +1,4 @@
-"""Which language model writes or scores, by which prompts and decoding."""
+"""Options of language models: the model, its prompts and decoding."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ DECODING = Rule("name a decoding algorithm", _is_decoding, metavar="DECODING")
 
 @options_class
 class LanguageModelling(Group):
-    """Which language model is used, and how and where it runs."""
+    """The language model, and how and where it runs."""
 
     model: Any = option(
         MISSING,
@@ -94,7 +94,7 @@ class LanguageModelling(Group):
 
 @options_class
 class Prompted(Group):
-    """What a language model is asked to write."""
+    """The prompts of a language model."""
 
     task: str | None = option(
         None,
@@ -151,7 +151,7 @@ class Prompted(Group):
 
 @options_class
 class Writing(Group):
-    """How texts are written."""
+    """Options for generating texts."""
 
     decoding: Any = option(
         "ancestral",
@@ -215,7 +215,7 @@ class Loading(Group):
     allow_pickle: bool = reworded(Model, "allow_pickle", panel=LANGUAGE_MODEL)
 
     def of_models(self) -> EmbedderOptions:
-        """Return the options as language models take them."""
+        """Return the options in the form that language models take."""
         from calipers.embedders.options import EmbedderOptions
 
         known = {field.name for field in fields(EmbedderOptions)}
@@ -225,4 +225,4 @@ class Loading(Group):
 
 @options_class
 class Generating(Loading, Seeded, Writing, Prompted, LanguageModelling, Reading):
-    """Everything that says which samples a language model writes."""
+    """All options that determine the samples of a language model."""

@@ -1,4 +1,4 @@
-"""What a machine fixes for every run: environment variables that stand for options not given."""
+"""Options that environment variables set for every run on a machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calipers.options.option import Group, options_of
 
 
 def of_machine(group: type[Group], given: Container[str]) -> dict[str, Any]:
-    """Return the values of the options that the environment fixes and that were not given.
+    """Return the values of options that the environment sets and that were not given.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def of_machine(group: type[Group], given: Container[str]) -> dict[str, Any]:
 
 @contextmanager
 def variables_named(group: type[Group], given: Container[str]) -> Iterator[None]:
-    """Have an error that quotes what the environment fixes say where that is from.
+    """Add, to an error that quotes a value from the environment, the name of the variable.
 
     Parameters
     ----------

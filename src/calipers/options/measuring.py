@@ -1,4 +1,4 @@
-"""How two sets are measured: neighbourhoods, preprocessing, engines, intervals and tests."""
+"""Options for measuring two sets: neighbourhoods, preprocessing, engines, intervals and tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ THREE_WAY = Rule("be True, False or None", FLAG.fits, metavar="")
 
 @options_class
 class Neighbours(Group):
-    """How neighbourhoods are spanned."""
+    """Options of the neighbourhoods."""
 
     k: int = option(
         Settings.k,
@@ -85,7 +85,7 @@ class Neighbours(Group):
 
 @options_class
 class Measuring(Neighbours):
-    """What is measured, and how."""
+    """Options on what is measured, and how."""
 
     metrics: str | Iterable[str] | None = option(
         None,
@@ -150,7 +150,7 @@ class Measuring(Neighbours):
 
 @options_class
 class Inference(Group):
-    """How sure the scores are."""
+    """Options of intervals and tests."""
 
     level: float | None = option(
         0.95,

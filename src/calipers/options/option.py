@@ -1,4 +1,4 @@
-"""What an option is: one field of a frozen dataclass, a group, and all that is known of it.
+"""An option: one field of a frozen dataclass (a group), with text, rule, panel and flag.
 
 From the field come the keyword of the Python function (:mod:`calipers.options.keywords`), the flag
 of the command line (:mod:`calipers.cli.options`), the check of its value, which is made once, when
@@ -29,7 +29,7 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True)
 class OptionField:
-    """What is known of an option, beside its type and default.
+    """Properties of an option besides its type and default.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def option(default: Any, text: str, rule: Rule = TEXT, **more: Any) -> Any:
 
 
 def reworded(base: type[Group], name: str, text: str | None = None, **more: Any) -> Any:
-    """Make the option `name` of another group anew, in the words of a command."""
+    """Copy the option `name` of another group, in the words of a command."""
     (old,) = (option_field for option_field in fields(base) if option_field.name == name)
     default = more.pop("default", old.default)
     about = old.metadata["option"]
@@ -115,14 +115,14 @@ def options_of(group: Any) -> Iterator[tuple[Field[Any], OptionField]]:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def options_class(cls: type[Class]) -> type[Class]:
-    """Make a frozen dataclass of options; what :class:`Group` does is not made for each anew."""
+    """Make a frozen dataclass of options, without generating the methods of :class:`Group` anew."""
     make = dataclass(frozen=True, kw_only=True, eq=False, repr=False, match_args=False)
     return make(cls)
 
 
 @options_class
 class Group:
-    """Options that go together; a value that breaks its rule is refused when they are made."""
+    """A group of options; invalid values are refused when it is made."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
@@ -151,12 +151,12 @@ class Group:
                 about.rule.check(option_field.name, value)
 
     def changed(self, **values: Any) -> Self:
-        """Return the same options but for some values that are known to fit; nothing is checked."""
+        """Return the same options with some values replaced, without checks."""
         return self.of(self, **values)
 
     @classmethod
     def of(cls, other: Group, **values: Any) -> Self:
-        """Take the options of another group, but for some values; all are known to fit.
+        """Take the options of another group with some values replaced, without checks.
 
         What the other group lacks has its default. Nothing is checked again.
         """
@@ -169,7 +169,7 @@ class Group:
         return copy
 
     def settings(self) -> dict[str, Any]:
-        """Return what a result holds of them."""
+        """Return the settings that a result records."""
         settings = {}
         for option_field, about in options_of(self):
             value = getattr(self, option_field.name)
@@ -182,12 +182,12 @@ class Group:
 
 
 def may_be_none(option_field: Field[Any]) -> bool:
-    """Whether None is a value: it is the default, or a flag of the command line stands for it."""
+    """Whether None is a valid value: the default, or the value of a flag."""
     about = option_field.metadata["option"]
     default = option_field.default
     return default is None or (about.off is not None and not isinstance(default, bool))
 
 
 def without_markup(text: str) -> str:
-    """Return a text of an option without the marks of its references and names."""
+    """Return the text of an option without markup of references and names."""
     return re.sub(r":\w+:(?=`)|`~?", "", text)

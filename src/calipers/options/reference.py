@@ -1,4 +1,4 @@
-"""The options of a reference that serves many comparisons."""
+"""The options of a reference for many comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the value of an option must be, and how a word of the command line becomes such a value.
+"""Rules for the values of options, and the parsing of values on the command line.
 
 A rule only converts words; whether a value fits is asked once, when a group of options is made.
 """
@@ -16,7 +16,7 @@ from calipers.errors import InputError, hint_of_names
 
 
 class OptionError(InputError):
-    """A value breaks the rule of its option, or options exclude each other.
+    """An invalid value of an option, or options that exclude each other.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class OptionError(InputError):
         super().__init__(self.worded({}, {}))
 
     def worded(self, flags: Mapping[str, str], words: Mapping[str, str]) -> str:
-        """Return the message with these flags and words in place of names and values."""
+        """Return the message with flags and words in place of names and values."""
         return self.template.format(
             **{
                 name: _Given(flags.get(name, name), words.get(name, value))
@@ -56,13 +56,13 @@ class _Given:
 
 
 def anything(value: Any) -> bool:
-    """Leave a value to what uses it, which knows its rule."""
+    """Accept any value; the code that uses it checks it."""
     return True
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a value must be.
+    """The rule for the values of an option.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Rule:
     values: tuple[str, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse a value that does not fit.
+        """Refuse an invalid value.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class Rule:
             raise self.error(name, value)
 
     def value_of(self, name: str, word: str) -> Any:
-        """Make a value of a word, whether it fits or not.
+        """Parse a word into a value, without checking it.
 
         Raises
         ------
@@ -111,30 +111,30 @@ class Rule:
             raise self.error(name, word) from None
 
     def error(self, name: str, value: Any) -> OptionError:
-        """Return the error of a value that does not fit."""
+        """Return the error for an invalid value."""
         return OptionError(f"{{{name}}} must {self.words}; found {{{name}!r}}", {name: value})
 
 
 class NameRule(Rule):
-    """One of some names, of which the nearest are suggested."""
+    """The rule for one of some names, which suggests the nearest."""
 
     def error(self, name: str, value: Any) -> OptionError:
-        """Suggest the nearest names."""
+        """Return the error for an unknown name, with the nearest names."""
         hint = hint_of_names(str(value), self.values)
         return OptionError(f"unknown {{{name}}} {{{name}!r}}; {hint}", {name: value})
 
 
 class FolderRule(Rule):
-    """A folder, which need not be there yet."""
+    """The rule for a folder that need not exist."""
 
     def error(self, name: str, value: Any) -> OptionError:
-        """Say what is in its place."""
+        """Describe what is in the place of the folder."""
         path = str(value).replace("{", "{{").replace("}", "}}")
         return OptionError(f"{{{name}}} must name a folder; {path} is a file", {name: value})
 
 
 def whole(least: int, *, metavar: str = "N") -> Rule:
-    """A whole number from `least` on."""
+    """Make the rule for whole numbers of at least `least`."""
 
     def fits(value: Any) -> bool:
         from calipers.numeric.validation import is_whole
@@ -145,12 +145,12 @@ def whole(least: int, *, metavar: str = "N") -> Rule:
 
 
 def share(usual: str) -> Rule:
-    """A number between 0 and 1."""
+    """Make the rule for numbers between 0 and 1."""
     return between(0, 1, usual)
 
 
 def between(low: float, high: float, usual: str) -> Rule:
-    """A number between two others, both left out."""
+    """Make the rule for numbers strictly between two others."""
 
     def fits(value: Any) -> bool:
         return is_number(value) and low < value < high
@@ -159,21 +159,21 @@ def between(low: float, high: float, usual: str) -> Rule:
 
 
 def one_of(*known: str) -> Rule:
-    """One of a few words."""
+    """Make the rule for one of a few words."""
     return Rule(
         f"be {' or '.join(known)}", lambda value: value in known, str, "|".join(known), known
     )
 
 
 def read_whole(text: str) -> int:
-    """Read a whole number."""
+    """Parse a whole number."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise ValueError
     return int(text)
 
 
 def all_names(text: str) -> list[str]:
-    """Read names with commas between them, none of which may be empty."""
+    """Parse names separated by commas, none of them empty."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise ValueError
@@ -181,7 +181,7 @@ def all_names(text: str) -> list[str]:
 
 
 def read_keys(text: str) -> tuple[str, ...]:
-    """Read at least one key; they are separated by commas or white space."""
+    """Parse at least one key; keys are separated by commas or white space."""
     keys = tuple(dict.fromkeys(filter(None, re.split(r"[,\s]+", text))))
     if not keys:
         raise ValueError
@@ -189,7 +189,7 @@ def read_keys(text: str) -> tuple[str, ...]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number, also one of NumPy's."""
+    """Whether a value is a real number, of Python or NumPy."""
     from calipers.numeric.validation import is_real
 
     return is_real(value)

@@ -1,4 +1,4 @@
-"""How a run goes, whatever it measures: threads, progress, the seed, and what it is called."""
+"""Options on how a run proceeds: threads, progress, the seed, and its tag."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @options_class
 class Running(Group):
-    """How a run goes, whatever it measures."""
+    """Options on how a run proceeds."""
 
     threads: int | None = option(
         None,
@@ -32,7 +32,7 @@ class Running(Group):
 
 @options_class
 class Seeded(Group):
-    """Randomness."""
+    """The seed of random steps."""
 
     seed: int = option(
         0,
@@ -47,7 +47,7 @@ class Seeded(Group):
 
 @options_class
 class Tagged(Group):
-    """What a run is called."""
+    """The tag of a run."""
 
     tag: str | None = option(
         None,
