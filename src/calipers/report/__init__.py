@@ -1,4 +1,4 @@
-"""Results ──► what a person or a program reads. Computes nothing.
+"""Reports of results for people and programs, without further computation.
 
 ``comparison/``, and the document of each command, make of a result what is shown, as values
 (``table.py``); ``render/`` writes that in each format. ``html/`` and ``plots/`` draw.

@@ -1,4 +1,4 @@
-"""What is certain and what is not: tests, marks beside the best, intervals, the noise floor."""
+"""Uncertainty in reports: tests, marks beside the best, intervals, the noise floor."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COVERS = "for the average score at these sizes; does not include bias"
 
 
 def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) -> Iterator[Note]:
-    """Explain the marks that a table shows, `brief` in a word or two each."""
+    """Explain the marks of a table, with `brief` in a word or two each."""
     if brief:
         yield from (Note("sign", text, mark) for mark, text in BRIEF.items() if mark in marks)
         return
@@ -61,7 +61,7 @@ def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) 
 
 
 def interval_notes(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[Note]:
-    """Say what the brackets hold, where there are any."""
+    """Explain the brackets of intervals, where there are any."""
     scores = [score for metric in metrics for score in scores_of(comparison, metric)]
     known = [score for score in scores if score and bounds_of(score)]
     if not known:
@@ -75,13 +75,13 @@ def interval_notes(comparison: Comparison, metrics: Sequence[ShownScore]) -> Ite
 
 
 def family(tests: Sequence[SignificanceTest]) -> str:
-    """Say over how many tests p-values are adjusted; nothing for a single one."""
+    """State over how many tests p-values are adjusted; nothing for a single test."""
     count = sum(defined(test.p_value) is not None for test in tests)
     return f", corrected for {count} tests" if count > 1 else ""
 
 
 def untested(comparison: Comparison, tests: Sequence[SignificanceTest]) -> Iterator[Note]:
-    """Say why tests gave no p-value, each reason once."""
+    """Explain why tests gave no p-value, each reason once."""
     about: dict[str, list[Words]] = {}
     for test in tests:
         if defined(test.p_value) is None:
@@ -100,7 +100,7 @@ def pair_name(pair: tuple[str, str]) -> Words:
 
 
 def floor_cell(score: Score | None, metric: ShownScore) -> ScoreCell | None:
-    """Write the floor beside a score, and its spread; None where there is none."""
+    """Write the floor of a score, and its spread; None without one."""
     if score is None or score.floor is None:
         return None
     text = metric.write(replace(score, value=score.floor.value))
@@ -109,7 +109,7 @@ def floor_cell(score: Score | None, metric: ShownScore) -> ScoreCell | None:
 
 
 def floor_splits(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:
-    """Say over how many random halves the floor is a mean."""
+    """State over how many random halvings the floor is averaged."""
     floors = [floor_of(score) for metric in metrics for score in scores_of(comparison, metric)]
     return " or ".join(map(str, sorted({floor.splits for floor in floors if floor})))
 

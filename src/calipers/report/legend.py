@@ -1,4 +1,4 @@
-"""What is said beside a table: titles, notes, why values miss, warnings, and how to read it."""
+"""Text around tables: titles, notes, reasons of missing values, warnings, and how to read them."""
 
 from __future__ import annotations
 
@@ -48,25 +48,25 @@ class HasWarnings(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is to be known of it."""
+        """The warnings."""
 
 
 class HasSummary(HasWarnings, Protocol):
-    """A system by its set and what was measured of it, both of which may have warnings."""
+    """A system, with a summary and measurements that may have warnings."""
 
     @property
     def summary(self) -> SetSummary:
-        """Its set."""
+        """The summary of its set."""
 
 
 def title_of(comparison: Comparison) -> str:
-    """Say what was compared with what, and how."""
+    """Describe what was compared with what, and how."""
     head = title(comparison.reference, comparison.settings)
     return " · ".join([head, *_given_prompts(comparison)])
 
 
 def title(reference: SetSummary, settings: Settings, *, stated: Sequence[str] = ()) -> str:
-    """Say what was the reference, and how it was compared, but for what the caller has `stated`."""
+    """Describe the reference and the comparison, except for what the caller has `stated`."""
     cut = f" of {reference.n_given}" if _is_cut(reference) else ""
     changed = [key for key in USUAL if is_changed(settings, key)]
     usual = ("embedder", "tokenizer", "seed", *changed)
@@ -78,7 +78,7 @@ def title(reference: SetSummary, settings: Settings, *, stated: Sequence[str] = 
 
 
 def prepared(settings: Settings) -> str:
-    """Say what was done to the rows before they were compared; empty where no vectors were.
+    """Describe how rows were transformed before the comparison; empty where there were no vectors.
 
     Examples
     --------
@@ -97,14 +97,14 @@ def prepared(settings: Settings) -> str:
 
 
 def head_of_view(settings: Settings, view: str) -> str:
-    """Name a view at the head of its table; of given vectors, say what was done to them."""
+    """Name a view at the head of its table; of given vectors, with their transformation."""
     if settings.get("embedder") != GIVEN:
         return clean(view)
     return "as given" if settings.get("normalise") == "none" else "length 1"
 
 
 def scaled_as_usual(settings: Settings) -> bool:
-    """Whether the rows are texts or images, or neither, and were scaled as those usually are.
+    """Whether rows are texts or images, or neither, and were scaled by the default for them.
 
     Of vectors that were given, nothing is usual.
     """
@@ -113,12 +113,12 @@ def scaled_as_usual(settings: Settings) -> bool:
 
 
 def are_given(settings: Settings) -> bool:
-    """Whether a person gave the vectors, whatever made them."""
+    """Whether the vectors were given, whatever made them."""
     return settings.get("samples") == "vectors" or settings.get("embedder") == GIVEN
 
 
 def foot(comparison: Comparison) -> str:
-    """Say in words what is particular to a comparison and its signature does not tell."""
+    """Describe what is particular to a comparison and absent from its signature."""
     settings, sets = comparison.settings, sets_of(comparison)
     rows = "" if scaled_as_usual(settings) else prepared(settings)
     chosen = with_reason(settings)
@@ -147,7 +147,7 @@ def _cut(sets: Sequence[SetSummary]) -> Iterator[str]:
 
 
 def with_reason(settings: Settings) -> str:
-    """Name the embedder, and why the texts asked for another than the usual one.
+    """Name the embedder, and why the texts required another than the default.
 
     Examples
     --------
@@ -212,12 +212,12 @@ def _treated(settings: Settings, unit: str) -> Iterator[str]:
 
 
 def is_changed(settings: Settings, key: str) -> bool:
-    """Whether a choice is not the usual one."""
+    """Whether a setting differs from its default."""
     return bool(settings.get(key, USUAL[key]) != USUAL[key])
 
 
 def remarks(comparison: Comparison) -> Iterator[Note]:
-    """Say how the sets were cut and held together, and what stands behind the scores."""
+    """Describe how sets were cut and clustered, and what the scores rest on."""
     for texts in (
         cut_notes(comparison.settings, sets_of(comparison)),
         seed_notes(comparison.systems),
@@ -229,7 +229,7 @@ def remarks(comparison: Comparison) -> Iterator[Note]:
 
 
 def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
-    """Say which sets, the reference first, were cut, and to what."""
+    """State which sets, the reference first, were cut, and to what size."""
     limit, (_, *generated) = settings.get("max_samples"), sets
     if limit and any(row.n_given > limit for row in sets):
         yield f"larger sets cut to {limit} (`max_samples`)"
@@ -241,21 +241,21 @@ def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
 
 
 def full_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Return the short form of every name that had to be shortened, with the name in full."""
+    """Return each shortened name with its full name."""
     for row in sets_of(comparison):
         if (form := short(row.name)) != clean(row.name):
             yield form, short(row.name, LONGEST_NAME)
 
 
 def seed_notes(systems: Sequence[SystemResult | TextResult]) -> Iterator[str]:
-    """Say which systems stand for several files."""
+    """State which systems consist of several files."""
     for system in systems:
         if len(system.seeds) > 1:
             yield f"{short(system.name)}: mean over {len(system.seeds)} seed files"
 
 
 def scope_note(comparison: Comparison) -> Iterator[str]:
-    """Say that systems share a space, where they do."""
+    """State that systems share a space, where they do."""
     if comparison.settings.get("shared"):
         yield (
             "all systems share one projection and one set of cells (`shared`): adding or removing "
@@ -264,7 +264,7 @@ def scope_note(comparison: Comparison) -> Iterator[str]:
 
 
 def cluster_note(comparison: Comparison) -> Iterator[str]:
-    """Say what counts as one draw, and how many of them each set has."""
+    """State what counts as one draw, and how many draws each set has."""
     settings = comparison.settings
     field = settings.get("cluster")
     if field is None:
@@ -280,7 +280,7 @@ def cluster_note(comparison: Comparison) -> Iterator[str]:
 
 
 def reasons(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[Note]:
-    """Say for every dash in the table why there is no value."""
+    """Explain every dash in the table."""
     about: dict[tuple[str, str], list[str]] = {}
     for row, system in enumerate(comparison.systems):
         for reason, missing in _reasons_of(comparison, metrics, row).items():
@@ -289,14 +289,14 @@ def reasons(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[N
 
 
 def missing_notes(about: Mapping[tuple[str, str], list[str]], sign: str = "") -> Iterator[Note]:
-    """Say why values miss, by the reason and the metrics, for the systems without them."""
+    """Explain missing values, by reason and metric, for the systems concerned."""
     for (reason, missing), names in about.items():
         text = f"{', '.join(names)}, {missing}: {reason}"
         yield Note("missing", text, sign, about=tuple(names))
 
 
 def warnings(result: Result, sets: Sequence[tuple[str, HasWarnings]]) -> Iterator[Note]:
-    """Return every warning once, with the names of the sets that it is about in front of it.
+    """Return every warning once, preceded by the names of the sets concerned.
 
     Those that could change the verdict come first, the worst of them before the others.
 
@@ -321,7 +321,7 @@ def warnings(result: Result, sets: Sequence[tuple[str, HasWarnings]]) -> Iterato
 
 
 def sets_with_warnings(result: Comparison | TextComparison) -> list[tuple[str, HasWarnings]]:
-    """Return all that has warnings in a comparison, by the names of its sets."""
+    """Return everything with warnings in a comparison, by the names of its sets."""
     return [
         *_named(result.reference),
         *((short(system.name), row) for system in result.systems for row in both(system)),
@@ -330,14 +330,14 @@ def sets_with_warnings(result: Comparison | TextComparison) -> list[tuple[str, H
 
 
 def both(system: HasSummary) -> tuple[HasWarnings, HasWarnings]:
-    """Return what has the warnings of a system: its set, and what was measured of it."""
+    """Return the parts of a system that have warnings: its summary, and its measurements."""
     return system.summary, system
 
 
 def detail_notes(
     systems: Sequence[SystemResult | TextResult], label: Callable[[str], str]
 ) -> Iterator[Note]:
-    """Name the weightiest rows behind each score of each system.
+    """Name the rows with the largest effect on each score of each system.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def detail_notes(
 
 
 def meanings(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[tuple[str, str]]:
-    """Return what each column tells, as pairs of a name and a line."""
+    """Return what each column measures, as pairs of a name and a line."""
     if any(row.words for row in sets_of(comparison)):
         head = length_head(sets_of(comparison))
         yield head, length_meaning(head)
@@ -378,7 +378,7 @@ def directions(metrics: Sequence[ShownScore]) -> Iterator[Note]:
 
 
 def more(metrics: Sequence[ShownScore]) -> Note:
-    """Say where the rest is that the table leaves out."""
+    """State where the rest of a shortened table is."""
     rest = "Full precision and signatures: `.to_dict()`."
     complete = {metric.metric for metric in metrics} >= METRICS.keys()
     others = "More metrics: `metrics='all'`; calipers metrics lists them. "
@@ -386,18 +386,18 @@ def more(metrics: Sequence[ShownScore]) -> Note:
 
 
 def made_by(result: Result) -> str:
-    """Name the version that made the numbers."""
+    """Name the version that computed the numbers."""
     return f"Calipers {clean(getattr(result, 'version', '') or 'of unknown version')}"
 
 
 def sizes(systems: Sequence[SystemResult | TextResult]) -> str:
-    """Say how many samples every system has; empty where they differ."""
+    """State the number of samples of every system; empty where they differ."""
     counts = {system.summary.n for system in systems}
     return f"n = {counts.pop()} for each system" if len(counts) == 1 else ""
 
 
 def reason_of(score: Score | None) -> str:
-    """Say why a score has no value."""
+    """Explain why a score has no value."""
     if score is None:
         return "not computed"
     return clean(score.reason or "no value; no reason was recorded")

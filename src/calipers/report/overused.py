@@ -1,4 +1,4 @@
-"""Over-used phrases ──► a table: who overdoes which phrase, in how many texts.
+"""The table of over-used phrases: which system over-uses which, and in how many texts.
 
 Parts of one longer phrase are over-used together; they are shown as that phrase, with the counts of
 the part that is in most texts.
@@ -45,14 +45,14 @@ Row = Mapping[str, Any]
 
 
 def keys_of(result: TextComparison) -> list[str]:
-    """The keys under which over-used phrases stand."""
+    """Return the keys of over-used phrases."""
     return [key for key in result.settings["metrics"] if key.partition(":")[0] == METRIC]
 
 
 def tables(
     result: TextComparison, order: Sequence[int], *, many: bool, whole: bool
 ) -> Iterator[Table]:
-    """Return a table for each way of looking for phrases; nothing where no phrase is over-used.
+    """Return a table for each kind of phrase; none where no phrase is over-used.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _longer(known: Sequence[str], words: Sequence[str]) -> list[str] | None:
 
 
 def verdict(result: TextComparison) -> Iterator[Words]:
-    """Say which systems overdo a phrase most surely, with counts."""
+    """Name the systems that over-use a phrase most significantly, with counts."""
     for key in keys_of(result):
         surest = []
         for system in result.systems:

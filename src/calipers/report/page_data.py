@@ -1,4 +1,4 @@
-"""All that a report shows of a comparison, as one dict of plain data.
+"""The content of a comparison's report as one dict of plain data.
 
 Explanations and maps are those of :meth:`Comparison.explained`; of a system of several files they
 are of the first.
@@ -18,7 +18,7 @@ from calipers.serialise import plain
 
 
 def report_data(comparison: Comparison, *, redact: bool = False) -> dict[str, Any]:
-    """Return what a report shows; see :meth:`Comparison.report_data`.
+    """Return the content of a report; see :meth:`Comparison.report_data`.
 
     Parameters
     ----------

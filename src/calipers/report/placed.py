@@ -1,4 +1,4 @@
-"""The map of a comparison ──► what is shown of every set: rows, places, and which lie inside.
+"""The map of a comparison: the rows shown of every set, their positions, and which lie inside.
 
 Of a system of several files the first is shown, of large sets rows at even steps.
 """
@@ -51,12 +51,12 @@ class PlacedSet:
 
     @property
     def role(self) -> Literal["reference", "generated"]:
-        """The part that it plays in the comparison."""
+        """The role of the set in the comparison."""
         return "reference" if self.system is None else "generated"
 
 
 def placed_sets(comparison: Comparison, view: str) -> list[PlacedSet]:
-    """Return the reference and every system on the map of a view; nothing where there is no map."""
+    """Return the reference and every system on the map of a view; empty without a map."""
     if view not in comparison.maps:
         return []
     coordinates = comparison.maps[view].coordinates
@@ -72,7 +72,7 @@ def placed_sets(comparison: Comparison, view: str) -> list[PlacedSet]:
 
 
 def shown_rows(size: int) -> NDArray[np.intp]:
-    """Return the rows of a set that are shown: all, or as many as are shown at most, evenly."""
+    """Return the rows of a set that are shown: all, or an evenly spaced subset."""
     if size <= MOST:
         return np.arange(size)
     rows: NDArray[np.intp] = np.round(np.linspace(0, size - 1, MOST)).astype(np.intp)
@@ -80,7 +80,7 @@ def shown_rows(size: int) -> NDArray[np.intp]:
 
 
 def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
-    """Return the beginnings of the texts of a set on the map, or the files of its images.
+    """Return the beginnings of a set's texts on the map, or the files of its images.
 
     None where there are neither.
     """
@@ -96,7 +96,7 @@ def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
 
 
 def beginning(text: str, most: int) -> str:
-    """Return the first characters of a text, at most so many, and no part of a cluster.
+    """Return the first characters of a text, without splitting a grapheme cluster.
 
     Where these are fewer, three dots say that the text goes on; where they are as many, that is
     seen by their number.

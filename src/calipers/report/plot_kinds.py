@@ -1,4 +1,4 @@
-"""The kinds of plots by name: what each shows, what it is drawn from, and where it is drawn.
+"""The kinds of plots by name: what each shows, from which result, and with which options.
 
 Those of a comparison are listed here; a command whose result has a figure of its own names that in
 its record. What draws a kind is imported when it is asked for, so the command line can list the
@@ -100,7 +100,7 @@ OF_COMPARISONS = (
 
 @cache
 def plot_kinds() -> Mapping[str, PlotKind]:
-    """Return all kinds by name, in the order in which help lists them."""
+    """Return all kinds by name, in the order of the help."""
     of_commands = [
         replace(
             record.plot, takes=record.kind, drawn_by=":".join(record.address(record.plot.drawn_by))
@@ -113,7 +113,7 @@ def plot_kinds() -> Mapping[str, PlotKind]:
 
 
 class PlotOptions(TypedDict, total=False):
-    """What the kinds can be told; ``kind_of(name).options`` says which of it one understands.
+    """The options of plots; ``kind_of(name).options`` lists those of one kind.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ def draw_axes(
     axes: Axes | None = None,
     **options: Unpack[PlotOptions],
 ) -> Axes:
-    """Draw a kind into one Axes: what one panel shows, where its figure has several.
+    """Draw the single panel of a kind into given Axes.
 
     Parameters and errors are those of :func:`draw`; `axes` are axes of a figure of their own by
     default.
@@ -185,7 +185,7 @@ def draw_axes(
 
 
 def kind_of(name: str) -> PlotKind:
-    """Look a kind up.
+    """Look up a kind of plot by name.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def kind_of(name: str) -> PlotKind:
 
 
 def check_options(name: str, given: Mapping[str, Any]) -> None:
-    """Refuse options that a kind does not have; those that are None were not given.
+    """Refuse options that a kind does not have, if they were given.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def check_options(name: str, given: Mapping[str, Any]) -> None:
 
 
 def check_input(name: str, result: Any, source: str = "the input") -> None:
-    """Refuse a result of another kind than a plot takes.
+    """Refuse a result of the wrong kind for a plot.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A comparison ──► the same without any text and any folder, for sharing.
+"""A comparison without texts and folders, for sharing.
 
 Every field is filtered by what it holds: a text goes, a path becomes the name of its file, the name
 of a thing stays. A sentence stays too, without what it quotes; the comparison holds that apart, as
@@ -39,7 +39,7 @@ _STRAY = re.compile(r"(?<![\w.<])(?:[A-Za-z]:|~|\.{1,2}|file:/)?(?:[/\\][^\s/\\'
 
 
 def without_texts(comparison: C) -> C:
-    """Take out the texts of all samples and the folders of all files; keywords remain.
+    """Remove the texts of all samples and the folders of all files; keywords remain.
 
     A comparison whose texts were taken out has none already; this makes sure of it.
     """
@@ -72,7 +72,7 @@ def _last(path: str) -> str:
 
 @dataclass(frozen=True)
 class Redaction:
-    """What the sentences of a comparison may not say, and the filter for all fields.
+    """The words that sentences of a comparison must not contain, and the filter for all fields.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Redaction:
 
     @classmethod
     def of(cls, comparison: Comparison) -> Self:
-        """Gather the texts that checks quote, and the paths of sets, settings and the command."""
+        """Collect the texts that checks quote, and the paths of sets, settings and the command."""
         settings, reference = comparison.settings, comparison.reference
         checks = [(system.confounders or {}).get("language") or {} for system in comparison]
         paths = {
@@ -146,7 +146,7 @@ class Redaction:
         return self.value(value)
 
     def sentence(self, text: str) -> str:
-        """Take what is known out of a sentence, and the folders of any other path from a root."""
+        """Remove known words from a sentence, and the folders of other absolute paths."""
         for quoted in self.texts:
             text = text.replace(repr(quoted), LEFT_OUT).replace(quoted, LEFT_OUT)
         for path in self.paths:

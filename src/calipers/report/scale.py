@@ -1,4 +1,4 @@
-"""How far an axis goes, when one value that lies far from all others is not to set it.
+"""The range of an axis, not determined by a single outlying value.
 
 Tukey's fences: what is further than three times the distance of the quartiles from the nearer one
 lies outside. The scale then ends at the last value within.
@@ -19,7 +19,7 @@ Span = tuple[float, float]
 
 
 def bulk(values: Iterable[float]) -> Span | None:
-    """Return how far values go without those that lie far from the others; None without any.
+    """Return the range of the values without outlying ones; None without any.
 
     All are within where they are few, or where leaving some outside would gain little.
 

@@ -1,4 +1,4 @@
-"""What is written of any result, or only of those that have scores of systems."""
+"""Output common to all results, and checks for those that need scores of systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Scored = Comparison | TextComparison
 
 
 def summary(result: Result) -> Document:
-    """Return what a paper or an issue shows of a result.
+    """Return the summary of a result for a paper or an issue.
 
     Raises
     ------
@@ -37,14 +37,14 @@ def summary(result: Result) -> Document:
 
 
 def document_of(shown: Document | Result, *, whole: bool = False) -> Document:
-    """Return the document that a format is to write: that of the screen for the `whole` result."""
+    """Return the document for a format: for the `whole` result, that of the screen."""
     if isinstance(shown, Document):
         return shown
     return shown.document() if whole and isinstance(shown, Result) else summary(shown)
 
 
 def check_scored(result: object) -> None:
-    """Refuse what has no scores of systems."""
+    """Refuse a result without scores of systems."""
     if not isinstance(result, Scored):
         raise InputError(
             "tables of scores are made of the result of compare, tune, measure_texts or "

@@ -1,4 +1,4 @@
-"""The scores that a comparison shows: what they are called, and the cells and columns they fill."""
+"""The scores shown of a comparison: names, cells and columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXT = "text"
 
 
 def metric_of(comparison: Comparison, key: str) -> ShownScore:
-    """Read the key of a score; one that no system has is known by its name alone."""
+    """Parse the key of a score; one that no system has is described by its name alone."""
     view, dot, rest = key.partition(".")
     main, *others = views_of(comparison.settings)
     known = bool(dot) and view in (main, *others)
@@ -46,7 +46,7 @@ def interval_of(score: Score | None, value: str) -> str:
 
 
 def lead_columns(sets: Sequence[SetSummary]) -> list[Column]:
-    """Return the columns before the scores, of the reference first: name, size and length."""
+    """Return the columns before the scores: name, size and length."""
     names = (REFERENCE, *(clean(row.name) for row in sets[1:]))
     lead = [
         Column("system", _first_faint(names), align="left"),
@@ -82,7 +82,7 @@ def spoken(comparison: Comparison, metric: ShownScore) -> str:
 
 
 def spoken_all(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:
-    """List several scores, each view named once."""
+    """List several scores, naming each view once."""
     if len(views_of(comparison.settings)) < 2:
         return ", ".join(metric.label for metric in metrics)
     parts = []
@@ -93,7 +93,7 @@ def spoken_all(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:
 
 
 def as_scores(comparison: Comparison, key: str, value: float | None) -> str:
-    """Write a number in the way of the scores of its key; empty where there is none."""
+    """Write a number in the format of the scores of its key; empty where there is none."""
     known = defined(value)
     return "" if known is None else number(known, unit=_is_share(comparison, key))
 

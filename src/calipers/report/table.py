@@ -1,4 +1,4 @@
-"""What is shown, as values: a document of tables and notes, without padding, widths or escaping.
+"""Documents as values: tables and notes, independent of layout and format.
 
 The modules in ``documents/`` make a document of what ``to_dict()`` of a result gives, and every
 module in ``render/`` writes one in its own form. A renderer decides how cells are aligned, broken
@@ -57,7 +57,7 @@ measured, on one line; where more is to be found.
 
 @dataclass(frozen=True)
 class Text:
-    """A cell that holds no score; `arrow` says where the metric that it names is better."""
+    """A cell without a score; `arrow` gives the better direction of a metric that it names."""
 
     text: str | Name | Words = ""
     style: str = ""
@@ -66,7 +66,7 @@ class Text:
 
 @dataclass(frozen=True)
 class ScoreCell:
-    """A cell that holds a score, or anything with an interval or a mark.
+    """A cell with a score, or anything with an interval or a mark.
 
     Attributes
     ----------
@@ -105,12 +105,12 @@ class ScoreCell:
 
     @property
     def best(self) -> bool:
-        """Whether it is the best of those that it stands beside."""
+        """Whether it is the best of those beside it."""
         return self.mark == BEST
 
     @property
     def marks(self) -> str:
-        """All signs behind it: of the noise floor, then of the best."""
+        """All marks after it: of the noise floor, then of the best."""
         return self.floor + self.mark
 
     @property
@@ -120,12 +120,12 @@ class ScoreCell:
 
     @property
     def bounds(self) -> bool:
-        """Whether the spread are the two bounds of an interval."""
+        """Whether the spread is given as the two bounds of an interval."""
         return self.spread.startswith("[")
 
     @property
     def interval(self) -> str:
-        """The spread, with a sign behind one that is approximate."""
+        """The spread, with a sign after an approximate one."""
         return self.spread + (APPROXIMATE if self.spread and self.approximate else "")
 
 
@@ -181,7 +181,7 @@ Run = tuple[Column, ...]
 
 @dataclass(frozen=True)
 class Note:
-    """Something said in words.
+    """A remark in words.
 
     Attributes
     ----------
@@ -262,11 +262,11 @@ class Table:
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """The name of each run, and how many columns it has."""
+        """The name of each run, and its number of columns."""
         return [(str(run[0].group).strip(), len(run)) for run in self.runs]
 
     def is_left(self, column: Column) -> bool:
-        """Whether a column stands on the left: names, and values with as many digits each.
+        """Whether a column is left-aligned: names, and values with equal numbers of digits.
 
         Behind them stand intervals and marks of many lengths.
         """
@@ -275,7 +275,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Notes:
-    """Notes that stand together."""
+    """Notes that belong together."""
 
     notes: tuple[Note, ...]
 
@@ -285,7 +285,7 @@ Block = Table | Notes
 
 @dataclass(frozen=True)
 class Document:
-    """All that is shown of a result, in the order of reading.
+    """Everything shown of a result, in reading order.
 
     Attributes
     ----------
@@ -311,12 +311,12 @@ class Document:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The notes that stand outside of tables."""
+        """The notes outside of tables."""
         return tuple(n for block in self.blocks if isinstance(block, Notes) for n in block.notes)
 
     @property
     def names(self) -> Iterator[str]:
-        """The names in it, no two of which a renderer may shorten alike."""
+        """The names in it, which renderers must not shorten to the same text."""
         for table in self.tables:
             for column in table.columns:
                 cells = (cell.text for cell in column.cells if isinstance(cell, Text))
@@ -333,18 +333,18 @@ class Document:
         return self.in_notebook()
 
     def in_notebook(self, interactive: str = "") -> str:
-        """Write what a notebook shows, and below it a page that opens with a click."""
+        """Write the output of a notebook cell, with a page that opens on a click."""
         return _written(
             self, "html", "html", **({"interactive": interactive} if interactive else {})
         )
 
     def of_kind(self, *kinds: Kind) -> tuple[Note, ...]:
-        """Return the notes of some kinds that stand outside of tables."""
+        """Return the notes of some kinds outside of tables."""
         return tuple(note for note in self.notes if note.kind in kinds)
 
     @property
     def warnings(self) -> list[str]:
-        """What to beware of."""
+        """The warnings."""
         return [str(note) for note in self.of_kind("warning")]
 
 
@@ -361,12 +361,12 @@ def notes(kind: Kind, texts: Iterable[str | Words]) -> Iterator[Note]:
 
 
 def glossary(pairs: Iterable[tuple[str, str]]) -> Iterator[Note]:
-    """Make a legend of pairs of a name and what it means."""
+    """Make a legend of pairs of a name and its meaning."""
     return (Note("legend", text, sign) for sign, text in pairs)
 
 
 def together(*parts: Note) -> tuple[Notes, ...]:
-    """Put notes together; nothing where there are none."""
+    """Combine notes; empty where there are none."""
     return (Notes(parts),) if parts else ()
 
 
@@ -376,17 +376,17 @@ def texts(values: Sequence[str], style: str = "") -> tuple[Text, ...]:
 
 
 def by_group(columns: Sequence[Column]) -> tuple[Run, ...]:
-    """Put neighbouring columns of one group together."""
+    """Combine neighbouring columns of one group."""
     return tuple(tuple(run) for _, run in groupby(columns, key=lambda column: column.group))
 
 
 def singles(columns: Sequence[Column]) -> tuple[Run, ...]:
-    """Let every column stand by itself."""
+    """Make a run of each column."""
     return tuple((column,) for column in columns)
 
 
 def without_row(table: Table, row: int) -> Table:
-    """Leave out one row."""
+    """Remove one row."""
 
     def shorter(column: Column) -> Column:
         return replace(column, cells=(*column.cells[:row], *column.cells[row + 1 :]))

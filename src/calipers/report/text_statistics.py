@@ -1,4 +1,4 @@
-"""Text statistics ──► a document: one row for each statistic, under the name of its family."""
+"""The document of text statistics: one row for each statistic, by family."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ Rows = Sequence[str | None]
 
 
 def document(result: TextComparison) -> Document:
-    """Return all that the screen shows of text statistics.
+    """Return the document for the screen.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def document(result: TextComparison) -> Document:
 
 
 def whole(result: TextComparison) -> Document:
-    """Return what a page shows: of many systems a table for each statistic too."""
+    """Return the document for a page: for many systems, with a table for each statistic."""
     return _document(result, whole=True)
 
 
@@ -134,7 +134,7 @@ def _has_many(result: TextComparison) -> bool:
 
 
 def summary(result: TextComparison) -> Document:
-    """Return what a paper or an issue shows of text statistics: the tables, and what they say."""
+    """Return the summary for a paper or an issue: the tables, and how to read them."""
     title = [_title(result), legend.sizes(result.systems), legend.made_by(result)]
     signs = (replace(note, text=str(note).removesuffix(".")) for note in _signs(result))
     many = _has_many(result)

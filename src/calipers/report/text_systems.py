@@ -1,4 +1,4 @@
-"""Text statistics of many systems ──► tables whose rows are systems, the reference once.
+"""Tables of text statistics for many systems, with systems as rows.
 
 On the screen, a line for each system holds the gap by every statistic, with its sign; on a page and
 in a paper, every statistic has a table of its own, with values and intervals.
@@ -37,7 +37,7 @@ CLOSEST = 3
 
 
 def signed_gap_text(score: Score | None, *, whole: bool) -> str:
-    """Write a gap with its sign; a gap of nothing has none."""
+    """Write a gap with its sign; without one for a gap of zero."""
     gap, text = signed_gap(score), gap_text(score, whole=whole)
     if gap is None or not text.strip("0.,"):
         return text
@@ -45,7 +45,7 @@ def signed_gap_text(score: Score | None, *, whole: bool) -> str:
 
 
 def is_whole(result: TextComparison, key: str) -> bool:
-    """Whether all values of a statistic are whole, so that they can go without decimals alike."""
+    """Whether all values of a statistic are whole, so that decimals can be omitted."""
     scores = [result.reference_scores, *(system.scores for system in result.systems)]
     values = [value_of(of_set.get(key)) for of_set in scores]
     return all(value == int(value) for value in values if value is not None)
@@ -122,7 +122,7 @@ def _two_lines(label: str) -> tuple[str, str]:
 
 
 def single_tables(result: TextComparison) -> Iterator[Table]:
-    """A table for each statistic: the reference, then systems from the highest value down."""
+    """Make a table for each statistic: the reference, then systems from the highest value down."""
     for key in result.settings["metrics"]:
         yield _single(result, key)
 
@@ -173,7 +173,7 @@ def _gap(score: Score | None, reference: Score, whole: bool) -> Cell:
 
 
 def verdict(result: TextComparison) -> Iterator[Words]:
-    """Say who is closest to the reference, who farthest, and on which side most systems lie."""
+    """Name the systems closest to and farthest from the reference, and the side of most."""
     for _, _, words in about_identical(result, "texts"):
         *others, end = words
         yield (*others, str(end).removesuffix("."))

@@ -1,4 +1,4 @@
-"""What is said of the topics of an explanation: which differ, by how much, and which do not.
+"""Sentences on the topics of an explanation: which differ, and by how much.
 
 Page, screen and plots say it in these words. Nothing is tested here: an explanation says itself
 which of its topics are significant.
@@ -13,7 +13,7 @@ UNDER, OVER = "under-represented", "over-represented"
 
 
 def outcome(explanation: Explanation) -> str:
-    """Say in a sentence how many topics differ; nothing where there are none."""
+    """State in a sentence how many topics differ; nothing where there are none."""
     total = len(explanation.topics)
     if not total:
         return ""

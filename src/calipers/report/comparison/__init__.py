@@ -1,1 +1,1 @@
-"""What is shown of a comparison: its verdict, its tables, and the topics that cause a gap."""
+"""The presentation of a comparison: verdict, tables, and the topics that cause a gap."""

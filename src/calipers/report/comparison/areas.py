@@ -1,4 +1,4 @@
-"""The area under the ROC curve of the tests against the reference, among the scores of a view."""
+"""The area under the ROC curve of the tests, added to the scores of a view."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Marked = tuple[ShownScore, Sequence[str]]
 def with_areas(
     comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
 ) -> list[Marked]:
-    """Put the area behind the scores of each view, where the tests are by it and no column is.
+    """Add the area to the scores of each view whose tests use it and that has no column for it.
 
     Systems are not tested against each other by it, so that it has no marks.
     """

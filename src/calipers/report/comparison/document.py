@@ -1,4 +1,4 @@
-"""A comparison ──► a document: the table of scores, what is certain about them, and further tables.
+"""The document of a comparison: the table of scores, their uncertainty, and further tables.
 
 Nothing is written of what a comparison does not hold, such as one without intervals or tests.
 """
@@ -67,7 +67,7 @@ def document(
     sort: str | None = None,
     all_systems: bool = False,
 ) -> Document:
-    """Return what the screen shows: the verdict and a table a view; with `details` all the rest.
+    """Return the document for the screen: the verdict and a table per view; `details` adds all.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def document(
 
 
 def full(comparison: Comparison) -> Document:
-    """Give all that a comparison holds in tables, as the page shows it, its systems as they are."""
+    """Return all tables of a comparison, as on the page, in the present order of systems."""
     metrics, marks, shown = _marked(comparison)
     further = (
         reference_table(comparison),
@@ -165,7 +165,7 @@ def full(comparison: Comparison) -> Document:
 
 
 def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
-    """Return what a paper or an issue shows of a comparison: one table of scores, and what it says.
+    """Return the summary of a comparison for a paper or an issue: one table, and how to read it.
 
     Sizes stand in the title where all systems have one. The noise floor has a table of its own,
     with the systems at its size. Names that had to be shortened stand below in full.
@@ -209,7 +209,7 @@ def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, .
 def scores_table(
     comparison: Comparison, marked: Sequence[Marked], shown: Sequence[ShownScore]
 ) -> Table:
-    """Give the tables of the views as one: the reference and the systems down, the views across."""
+    """Combine the tables of the views: the reference and systems in rows, the views in columns."""
     keys = {metric.key for metric in shown}
     columns = []
     for metric, marks in marked:
@@ -222,7 +222,7 @@ def scores_table(
 
 
 def sets_table(comparison: Comparison) -> Table:
-    """Return the sizes and lengths of all sets."""
+    """Return the table of sizes and lengths of all sets."""
     lead = lead_columns(sets_of(comparison))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")

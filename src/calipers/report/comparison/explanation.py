@@ -1,4 +1,4 @@
-"""Explanations ──► a document: for each system the topics that differ, and its worst samples.
+"""The document of explanations: for each system, topics that differ and its worst samples.
 
 It is short, to be read below the table of scores: the page holds the rest, with texts beside each
 other.
@@ -33,7 +33,7 @@ EXCERPT = 70
 
 
 def document(comparison: Comparison) -> Document:
-    """Return what an explanation of every system shows on the screen.
+    """Return the document of the explanations of every system, for the screen.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The first screen of a comparison: the verdict, a compact table a view, and how to read it.
+"""The first screen of a comparison: the verdict, a compact table per view, and how to read it.
 
 A line a system: value, interval and marks, the same in every format. What stands behind it (noise
 floor, tests, differences, warnings, legend) is in the further tables of
@@ -160,7 +160,7 @@ def _with_rows(table: Table, rows: Sequence[int], count: int) -> Table:
 
 
 def reference_cell(comparison: Comparison, metric: ShownScore) -> Cell:
-    """Return what the reference itself scores, where the metric is a property of one set."""
+    """Return the cell of the reference's own score, where the metric is a property of one set."""
     scores = scores_of(comparison, metric)
     decimals = _decimals(scores)
     values = {
@@ -174,7 +174,7 @@ def reference_cell(comparison: Comparison, metric: ShownScore) -> Cell:
 def score_column(
     comparison: Comparison, metric: ShownScore, marks: Sequence[str], *, is_area: bool = False
 ) -> Column:
-    """Give the column of a score, as every format has it; `is_area` if it is that of the tests."""
+    """Return the column of a score in every format; `is_area` for the area of the tests."""
     return Column(
         "AUC" if is_area else metric.label,
         tuple(_cells(comparison, metric, marks)),
@@ -242,7 +242,7 @@ def _interval(metric: ShownScore, score: Score | None, decimals: int) -> str:
 
 
 def signs(comparison: Comparison, metrics: Sequence[ShownScore], shown: set[str]) -> Iterator[Note]:
-    """Explain every mark that the tables show, in a word or two each: the same in every format."""
+    """Explain every mark in the tables, in a word or two each, in every format."""
     scores = [score for metric in metrics for score in scores_of(comparison, metric)]
     yield from mark_notes(comparison, shown, brief=True)
     inside = [floor for score in scores if (floor := floor_of(score)) and floor.inside]
@@ -265,7 +265,7 @@ def signs(comparison: Comparison, metrics: Sequence[ShownScore], shown: set[str]
 
 
 def measured(comparison: Comparison) -> Iterator[Note]:
-    """Say what is particular to this comparison, then its signature."""
+    """Describe what is particular to this comparison, then its signature."""
     if particular := legend.foot(comparison):
         yield Note("signature", particular)
     yield Note("signature", comparison.signature.short, "signature")
@@ -274,7 +274,7 @@ def measured(comparison: Comparison) -> Iterator[Note]:
 def where(
     comparison: Comparison, hidden: Iterable[str], rows: Sequence[int] | None = None
 ) -> Iterator[Note]:
-    """Say where a terminal shows the rest.
+    """State where a terminal shows the rest.
 
     Parameters
     ----------

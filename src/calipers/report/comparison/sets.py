@@ -1,4 +1,4 @@
-"""Scores by group, and copies of the training set ──► the tables of a comparison for these."""
+"""The tables of scores by group and of copies of the training set."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Meanings = Mapping[str, str]
 
 
 def groups_table(comparison: Comparison, meanings: Meanings | None = None) -> Table | None:
-    """Lay out the scores by group, a run of columns for each system by each view.
+    """Return the table of scores by group, a run of columns for each system and view.
 
     None where no groups were asked for.
     """
@@ -72,7 +72,7 @@ def groups_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
 
 
 def shown_groups(comparison: Comparison, labels: Sequence[str], *, before: str = "") -> list[str]:
-    """Return the groups to show: all, or of very many the worst by recall.
+    """Return the groups to show: all, or among very many those of the lowest recall.
 
     `before` stands before the keys of a view's scores; nothing stands before those of the main one.
     """
@@ -82,7 +82,7 @@ def shown_groups(comparison: Comparison, labels: Sequence[str], *, before: str =
 
 
 def copies_table(comparison: Comparison, meanings: Meanings | None = None) -> Table | None:
-    """Say what every system repeats of the training set; the reference comes first, as normal.
+    """Return the table of copies of the training set, the reference first for comparison.
 
     None where no training set was given.
     """

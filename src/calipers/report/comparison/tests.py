@@ -1,4 +1,4 @@
-"""What is certain about the scores of a comparison ──► the tables below them."""
+"""The tables of tests, noise floors, differences, seeds and advice of a comparison."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ FIXED = "\N{NO-BREAK SPACE}"
 
 
 def reference_table(comparison: Comparison) -> Table | None:
-    """Say of every system whether it is distinguishable from the reference; None without tests."""
+    """Return the table of tests against the reference; None without tests."""
     tests = against_reference(comparison)
     if not tests:
         return None
@@ -79,7 +79,7 @@ def reference_table(comparison: Comparison) -> Table | None:
 
 
 def floor_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table | None:
-    """Lay out the floor of every size, and the systems at that size; None without any.
+    """Return the table of the floor at every size, and the systems at that size; None without any.
 
     It stands apart from the scores of the full sets: only numbers of one size may be compared.
     """
@@ -105,7 +105,7 @@ def floor_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table 
 
 
 def pairs_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table | None:
-    """Lay out the differences of every pair of systems; None without tests."""
+    """Return the table of differences of every pair of systems; None without tests."""
     tests = between_systems(comparison)
     if not tests:
         return None
@@ -130,7 +130,7 @@ def pairs_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table 
 
 
 def seeds_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table | None:
-    """Lay out the spread over the files of each system that has several, as in papers."""
+    """Return the table of the spread over the files of each system that has several."""
     systems = [system for system in comparison.systems if len(system.seeds) > 1]
     shown = [
         metric
@@ -156,7 +156,7 @@ def seeds_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table 
 
 
 def advice_table(comparison: Comparison) -> Table | None:
-    """Lay out where each score is heading; None where no advice was asked for."""
+    """Return the table of how each score would change with more samples; None without advice."""
     advice = comparison.advice
     if not advice:
         return None

@@ -1,4 +1,4 @@
-"""A comparison ──► one HTML file that opens offline. Plotly and Jinja stay in this room."""
+"""The HTML report of a comparison: one file that works offline."""
 
 from __future__ import annotations
 

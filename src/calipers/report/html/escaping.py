@@ -1,4 +1,4 @@
-"""Templates that escape every value and make it visible, for the pages that show samples."""
+"""Templates that escape every value and make invisible characters visible."""
 
 from __future__ import annotations
 

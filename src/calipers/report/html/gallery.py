@@ -1,4 +1,4 @@
-"""Which samples of a page are seen as pictures, and the pictures: thumbnails inside the page.
+"""The pictures of a page: which samples are shown, and their embedded thumbnails.
 
 A picture takes a few thousand bytes, and a list may hold fifty samples with three neighbours each.
 The page shows the first of every list, as many as fit its size, alike for all systems; of the
@@ -59,7 +59,7 @@ class Gallery:
 
     @property
     def says(self) -> str:
-        """What a person should know of the pictures of this page."""
+        """What a person should know about the pictures of this page."""
         if not self:
             return ""
         size = (
@@ -74,7 +74,7 @@ class Gallery:
         )
 
     def address(self, place: int, side: Side, row: int) -> str:
-        """Return a picture as an address that holds it; empty where it is not shown."""
+        """Return a picture as a data address; empty where it is not shown."""
         key = _key(place, side, row)
         pictures = self.sources.get(key[:2])
         if pictures is None or key not in self.chosen:
@@ -110,7 +110,7 @@ class Gallery:
 
 
 def mentions(explanations: Iterable[tuple[int, Explanation]], most: int) -> Iterator[Key]:
-    """Return every sample that is among the first `most` of a list, as often as it is shown."""
+    """Return every sample among the first `most` of a list, as often as it is listed."""
     for place, explanation in explanations:
         for side, sample in explanation.listed(most):
             yield _key(place, side, sample.row)

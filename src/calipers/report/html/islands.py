@@ -1,4 +1,4 @@
-"""Data and scripts inside a page: JSON that cannot end its element, and the policy that guards it.
+"""Data and scripts embedded in a page: safe JSON, and the Content-Security-Policy.
 
 A sample may hold anything, `</script>` among it. JSON in a page therefore spells every character
 that means something to HTML by its number, and characters that UTF-8 cannot hold are replaced by
@@ -26,7 +26,7 @@ _NUL = r"\u0000"
 
 
 def island(data: Any) -> str:
-    """Write data as JSON that may be put in a ``script`` element as it is.
+    """Write data as JSON that is safe within a ``script`` element.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def island(data: Any) -> str:
 
 
 def data_text(data: Any) -> str:
-    """Write data as compact JSON without what UTF-8 and HTML cannot hold: U+FFFD stands for it.
+    """Write data as compact JSON, with U+FFFD for characters that UTF-8 or HTML cannot hold.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def data_text(data: Any) -> str:
 
 
 def visible(text: str) -> str:
-    """Replace what HTML may not hold, controls and lone surrogates, by a character that is seen.
+    """Replace characters that HTML cannot hold, controls and lone surrogates, by a visible one.
 
     Line breaks and tabs stay. Of many combining marks in a row, which take a browser seconds to
     set, the first sixteen stay, and three dots.
@@ -72,7 +72,7 @@ def visible(text: str) -> str:
 
 
 def policy(scripts: Iterable[str]) -> str:
-    """Write the Content-Security-Policy under which these inline scripts run, and nothing else.
+    """Write the Content-Security-Policy that allows only these inline scripts.
 
     No request leaves the page, and no text of it can become a script.
     """

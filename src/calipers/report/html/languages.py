@@ -1,4 +1,4 @@
-"""Which language the letters of a text tell, so that a browser takes the right shapes and breaks.
+"""The language that the script of a text implies, for fonts and line breaks of the browser.
 
 Han characters look different in Chinese, Japanese and Korean fonts, and a browser that is not told
 takes those of the reader's own language. Kana are Japanese and Hangul is Korean; Han characters
@@ -41,7 +41,7 @@ share of kana or Hangul that tells Japanese or Korean."""
 
 
 def language_of(text: str) -> str:
-    """Return the tag of the language that the script of a text tells; empty where it tells none.
+    """Return the language tag that the script of a text implies; empty where it implies none.
 
     Examples
     --------
@@ -64,6 +64,6 @@ def language_of(text: str) -> str:
 
 
 def language(text: object) -> Markup:
-    """Write the attribute of an element that holds a text; nothing where no language is told."""
+    """Write the ``lang`` attribute of an element with a text; empty where none is implied."""
     tag = language_of(str(text or ""))
     return Markup(' lang="{}"').format(tag) if tag else Markup("")

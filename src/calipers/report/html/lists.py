@@ -1,4 +1,4 @@
-"""Explanations ──► the lists of the page: topics, failures, what is not covered, near copies."""
+"""The lists of the page from explanations: topics, failures, uncovered samples, near copies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIRST = 8
 
 @dataclass(frozen=True)
 class ViewLists:
-    """What the page lists of one explanation, and in which words.
+    """The lists and sentences of the page for one explanation.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class ViewLists:
 
     @property
     def sees(self) -> str:
-        """What the view sees; empty where that is not known."""
+        """What the view represents; empty where that is unknown."""
         return sees(self.explanation.view, "images" if self.pictured else None)
 
     @property
@@ -71,22 +71,22 @@ class ViewLists:
 
     @property
     def uncovered(self) -> Sequence[Topic]:
-        """The topics with reference samples that are not covered, those with most of them first."""
+        """The topics with uncovered reference samples, those with most first."""
         lacking = [topic for topic in self.explanation.topics if topic.uncovered]
         return sorted(lacking, key=lambda topic: topic.uncovered or 0, reverse=True)
 
     def bar(self, topic: Topic) -> float:
-        """The share of the gap of a topic beside the largest one, 0 to 100."""
+        """Return the share of a topic in the gap relative to the largest one, 0 to 100."""
         largest = max((defined(one.share) or 0.0 for one in self.explanation.topics), default=0.0)
         part = defined(topic.share)
         return round(100 * part / largest, 1) if part and largest > 0 else 0.0
 
     def ratio(self, topic: Topic) -> str:
-        """How many times larger the generated share of a topic is, with an interval."""
+        """Return how many times larger the generated share of a topic is, with an interval."""
         return ratio_words(topic, self.explanation.level)
 
     def measured(self, sample: Outlier | Copy) -> str:
-        """What was measured of a failure."""
+        """Describe what was measured of a failure."""
         if isinstance(sample, Copy):
             return distance_text(sample.distance)
         k = f"first inside at k = {sample.first_k}" if sample.first_k else ""
@@ -106,7 +106,7 @@ class SystemLists:
 
 
 def system_lists(comparison: Comparison) -> list[SystemLists]:
-    """Return the lists of every system that was explained, furthest from the reference first."""
+    """Return the lists of every explained system, furthest from the reference first."""
     views, k_max = views_of(comparison.settings), comparison.settings.get("k_max")
     lists = []
     for row in furthest_first(comparison):
@@ -119,14 +119,14 @@ def system_lists(comparison: Comparison) -> list[SystemLists]:
 
 
 def beside(sample: Outlier | Copy) -> Sequence[Sample]:
-    """Return the reference samples to compare a failure with."""
+    """Return the reference samples to show beside a failure."""
     if isinstance(sample, Outlier):
         return sample.nearest
     return () if sample.source is None else (sample.source,)
 
 
 def files(samples: Sequence[Sample]) -> str:
-    """Name the files of the first samples of a region, or their rows where there are none."""
+    """List the files of the first samples of a region, or their rows where there are none."""
     return ", ".join(clean(sample.file or f"row {sample.row}") for sample in samples[:NAMED])
 
 

@@ -1,4 +1,4 @@
-"""A comparison ──► the points of the 2-D map, small enough for a page that is read on a phone."""
+"""The points of the 2-D map of a comparison, compact enough for a page on a phone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Numbers = list[int | None]
 def map_data(
     comparison: Comparison, *, redacted: bool = False, stored: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the map of all samples as plain data: whole coordinates, excerpts once for all views.
+    """Return the map as plain data: integer coordinates, and excerpts once for all views.
 
     Parameters
     ----------

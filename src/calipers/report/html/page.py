@@ -1,4 +1,4 @@
-"""A comparison ──► one HTML file, with everything in it: styles, scripts, pictures and texts.
+"""The HTML report of a comparison as one file: styles, scripts, pictures and texts.
 
 Jinja escapes every value; scripts run only if their hash is in the policy at the head of the
 page, so that no text can become one. The same comparison gives the same bytes.
@@ -73,21 +73,21 @@ PARTS = "data-parts"
 
 @dataclass(frozen=True)
 class Pictures:
-    """What the pictures of a page are drawn from, and the scripts that draw them."""
+    """The data of the pictures of a page, and the scripts that draw them."""
 
     map: dict[str, Any]
     charts: dict[str, Any]
 
     @property
     def shown(self) -> set[str]:
-        """Name the pictures that have something to show."""
+        """List the pictures that have something to show."""
         return {name for name in CHARTS if self.charts[name]} | (
             {"map"} if self.map["sets"] else set()
         )
 
     @property
     def plotly(self) -> str:
-        """Return plotly's script; empty where no chart is shown."""
+        """Return the plotly script; empty where no chart is shown."""
         if not self.shown & set(CHARTS):
             return ""
         return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
@@ -166,7 +166,7 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool, brief: bool) 
 
 @dataclass(frozen=True)
 class Inlined:
-    """What the page contains as it is: styles, scripts and data.
+    """The inlined parts of the page: styles, scripts and data.
 
     Attributes
     ----------
@@ -187,13 +187,13 @@ class Inlined:
 
     @property
     def size(self) -> int:
-        """How many bytes they take."""
+        """Size of the parts in bytes."""
         parts = (*self.scripts, *self.styles, self.plotly, *self.islands.values())
         return sum(len(part.encode("utf-8")) for part in parts)
 
     @property
     def placed(self) -> dict[str, Any]:
-        """What the template puts into the page as it is, and the policy for it."""
+        """Return the parts as the template inserts them, and the policy for them."""
         return {
             "policy": policy([*self.scripts, *([self.run] if self.run else [])]),
             "styles": list(map(Markup, self.styles)),

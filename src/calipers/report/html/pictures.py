@@ -1,4 +1,4 @@
-"""A comparison ──► what the charts of the page are drawn from: a point, a curve, a bar each.
+"""The data of the page's charts: points, curves and bars of a comparison.
 
 The page holds it as JSON; the scripts beside it draw from nothing else. Numbers are cut to what a
 screen can show.
@@ -112,14 +112,14 @@ def _level(comparison: Comparison) -> float:
 
 
 def number(value: Any, digits: int = DIGITS) -> float | None:
-    """Cut a number to what a picture can show; None for what is no finite number."""
+    """Round a number to the precision of a picture; None for one that is not finite."""
     if not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return round(float(value), digits)
 
 
 def shown_names(comparison: Comparison) -> list[str]:
-    """Name the systems; one that is called as the reference says that it is not that."""
+    """Name the systems, distinguishing one with the name of the reference from it."""
     taken = {reference_name(comparison), "reference"}
     names = [short(system.name) for system in comparison]
     apart = [f"{name} (generated)" if name in taken else name for name in names]
@@ -128,23 +128,23 @@ def shown_names(comparison: Comparison) -> list[str]:
 
 
 def reference_name(comparison: Comparison) -> str:
-    """What the reference is called in the pictures."""
+    """Return the name of the reference in the pictures."""
     return short(comparison.reference.name or "reference")
 
 
 def views_of(comparison: Comparison) -> list[str]:
-    """Return the views of the run that have a geometry: all but the strings themselves."""
+    """Return the views of the run that have a geometry: all except the strings themselves."""
     return [view for view in comparison.settings.get("views") or [] if view != TEXT]
 
 
 def described(comparison: Comparison, views: Sequence[str]) -> list[dict[str, str]]:
-    """Name views, each with what it sees; empty where that is not known."""
+    """Name views with what each represents; empty where that is unknown."""
     samples = comparison.settings.get("samples")
     return [{"name": short(view), "sees": sees(view, samples)} for view in views]
 
 
 def prefix(views: Sequence[str], view: str) -> str:
-    """Return what stands before the keys of a view: nothing for the first."""
+    """Return the prefix of the keys of a view: empty for the first."""
     return "" if view == views[0] else f"{view}."
 
 
@@ -311,7 +311,7 @@ def _scaling(comparison: Comparison, key: str) -> float:
 
 
 def topic_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the topics of every view and system that was explained, largest share first.
+    """Return the topics of every explained view and system, largest share first.
 
     The system furthest from the reference comes first, as in the lists of the page.
 

@@ -1,4 +1,4 @@
-"""What a page of many systems stores packed, and its script writes down when a person asks for it.
+"""Compressed parts of a page with many systems, which its script unpacks on request.
 
 Lists of samples, signatures and differences of pairs would be half a million elements for a hundred
 systems. Of more than :data:`MOST_WHOLE` systems the page has them as text: the markup that the same
@@ -30,12 +30,12 @@ LEVEL = 6
 
 
 def is_stored(comparison: Comparison) -> bool:
-    """Whether there are so many systems that their lists are stored."""
+    """Whether there are so many systems that their lists are compressed."""
     return len(comparison) > MOST_WHOLE
 
 
 def packed(text: str) -> str:
-    """Pack a text for an element whose script unpacks it.
+    """Compress a text for an element that the script unpacks.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def stored_parts(
     texts: StoredTexts,
     first: int,
 ) -> dict[str, Any]:
-    """Return the lists and signatures of all systems as markup, and the texts that the lists name.
+    """Return lists and signatures of all systems as markup, and the texts of the lists.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def stored_parts(
 
 
 def stored_pairs(comparison: Comparison, tables: Iterable[Table]) -> dict[str, Any] | None:
-    """Return the differences of pairs as the table of the document writes them; None without any.
+    """Return the differences of pairs as in the table of the document; None without any.
 
     Returns
     -------

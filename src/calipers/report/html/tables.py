@@ -1,4 +1,4 @@
-"""What the page shows in tables: those of the document as they are, and checks, sets, signatures.
+"""The tables of the page: those of the document, and checks, sets and signatures.
 
 The templates lay them out. A table scrolls within its box, so that only very wide ones are broken.
 """
@@ -78,7 +78,7 @@ OF_REFERENCE = "is the reference"
 
 @dataclass(frozen=True)
 class MainTable:
-    """The main table and what belongs to it.
+    """The main table, with marks and colours.
 
     Attributes
     ----------
@@ -121,28 +121,28 @@ class MainTable:
 
     @property
     def many(self) -> bool:
-        """Whether the table has a box of its own to scroll in."""
+        """Whether the table scrolls in a box of its own."""
         return len(self.names) > MANY
 
     @property
     def has_tools(self) -> bool:
-        """Whether there are rows enough to search and filter."""
+        """Whether there are enough rows to search and filter."""
         return len(self.names) > FEW
 
     @property
     def best(self) -> str:
-        """The marks of the best and what is tied with it, as far as there are any."""
+        """The marks of the best system and of those tied with it, where there are any."""
         marks = {_mark(cell) for column in self.table.scores for cell in column.cells}
         return "".join(mark for mark, tone in TONES.items() if tone == "good" and mark in marks)
 
     @property
     def has_floors(self) -> bool:
-        """Whether values are coloured by the noise floor, which comes before the best."""
+        """Whether values are coloured by the noise floor, rather than by the best."""
         cells = [cell for column in self.table.scores for cell in column.cells]
         return any(isinstance(cell, ScoreCell) and (cell.floor or cell.beyond) for cell in cells)
 
     def tone(self, column: Column, place: int) -> str:
-        """Say how good a value is: ``good``, ``open``, ``bad`` or nothing.
+        """Return the quality of a value: ``good``, ``open``, ``bad`` or nothing.
 
         By the noise floor where there is one, else beside the best.
         """
@@ -158,7 +158,7 @@ class MainTable:
         return "bad" if self.tested and any(map(_mark, column.cells)) else ""
 
     def sign(self, column: Column, place: int) -> tuple[str, str]:
-        """Return what says the same without a colour, and in words."""
+        """Return the same information without colour, and in words."""
         cell, tone = column.cells[place], self.tone(column, place)
         if isinstance(cell, ScoreCell) and cell.beyond and tone:
             return SIDES[cell.beyond], f"{cell.beyond} than the noise floor"
@@ -168,7 +168,7 @@ class MainTable:
 def scores_of(
     document: Document, comparison: Comparison, given: Comparison | None = None
 ) -> MainTable:
-    """Return the main table of a comparison; its systems may have been `given` in another order."""
+    """Return the main table of a comparison, whose systems may be `given` in another order."""
     tables = {table.id: table for table in document.tables}
     table, sets = tables["scores"], sets_of(comparison)
     places = {system.name: place for place, system in enumerate(given or comparison, start=1)}
@@ -249,7 +249,7 @@ def _bars(comparison: Comparison, column: Column) -> Iterator[int | None]:
 def parts(
     document: Document, *, stored: Collection[str] = ()
 ) -> list[tuple[Table, tuple[Table, ...]]]:
-    """Return the further tables of a comparison, each with the pieces into which it is broken.
+    """Return the further tables of a comparison, each in pieces.
 
     Those that are `stored` have no pieces: a script writes down what a person asks for.
     """
@@ -262,14 +262,14 @@ def parts(
 
 
 def written(cell: Cell) -> str:
-    """Write all that a cell holds."""
+    """Write the full content of a cell."""
     if isinstance(cell, ScoreCell):
         return f"{cell.value}{cell.interval}{cell.marks} {cell.aside}".strip()
     return f"{said(cell.text)}{cell.arrow}".strip()
 
 
 def grouped(columns: Sequence[Column]) -> list[tuple[str, int]]:
-    """Return the groups of columns, and how many each has."""
+    """Return the groups of columns, and the number of columns of each."""
     runs = groupby(columns, key=lambda column: str(column.group))
     return [(name, len(list(run))) for name, run in runs]
 
@@ -308,7 +308,7 @@ def _measuring(names: Column) -> Measure:
 
 @dataclass(frozen=True)
 class SetRow:
-    """One set: the part it plays, and where it came from."""
+    """One set: its role and its source."""
 
     role: str
     name: str
@@ -320,7 +320,7 @@ class SetRow:
 
 @dataclass(frozen=True)
 class Signed:
-    """One score in full: its key, its value to the last digit, and its signature."""
+    """One score in full: its key, its exact value, and its signature."""
 
     id: str
     key: str
@@ -329,7 +329,7 @@ class Signed:
 
 
 def title(comparison: Comparison) -> Words:
-    """Name what was compared."""
+    """Write the title of the page: what was compared."""
     systems = [named(system.name) for system in comparison]
     who = listing(systems) if len(systems) <= MOST_NAMED else (f"{len(systems)} systems",)
     return (*who, " against ", named(comparison.reference.name))
@@ -351,7 +351,7 @@ def _set_row(role: str, samples: SetSummary, seeds: Sequence[str] = ()) -> SetRo
 
 
 def settings_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Return every setting of the run as a person reads it."""
+    """Return every setting of the run in words."""
     for key, value in comparison.settings.items():
         if key == "study":  # shown as a file
             continue
@@ -359,7 +359,7 @@ def settings_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def signatures(comparison: Comparison) -> Iterator[tuple[str, list[Signed]]]:
-    """Return for every system all its scores with their signatures."""
+    """Return all scores of every system with their signatures."""
     known = places(comparison)
     for row, system in enumerate(comparison):
         scores = system.scores.items()
@@ -367,7 +367,7 @@ def signatures(comparison: Comparison) -> Iterator[tuple[str, list[Signed]]]:
 
 
 def places(comparison: Comparison) -> dict[tuple[int, str], str]:
-    """Return where the signature of each score stands, by the row of its system and its key."""
+    """Return the position of the signature of each score, by the row of its system and its key."""
     return {
         (row, key): f"signature-{row + 1}-{place}"
         for row, system in enumerate(comparison)
@@ -401,7 +401,7 @@ Write = Callable[[Confounders], str | None]
 
 @dataclass(frozen=True)
 class CautionCheck:
-    """One check: what it looks at, and what it says of every system."""
+    """One check for confounders, with its findings for every system."""
 
     name: str
     says: str
@@ -409,7 +409,7 @@ class CautionCheck:
 
 
 def checks(comparison: Comparison) -> list[CautionCheck]:
-    """Return the checks that were made of any system, in the order of docs/confounders.md."""
+    """Return the checks made of any system, in the order of docs/confounders.md."""
     made = [
         CautionCheck(
             name, says, tuple(_checked(system.confounders, write) for system in comparison)

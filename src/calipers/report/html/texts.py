@@ -1,4 +1,4 @@
-"""Texts of samples for a page: cut alike where they would make it too large, with their length."""
+"""Texts of samples on a page, shortened alike where they would make it too large."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EMPTY = '<em class="empty">empty</em>'
 
 @dataclass(frozen=True)
 class Shown:
-    """A sample as the page shows it.
+    """A sample as shown on the page.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class TextView:
 
     @contextmanager
     def of(self, place: int) -> Iterator[None]:
-        """Let generated samples be those of the system at a place, from 1."""
+        """Return a view for the generated samples of the system with a number, from 1."""
         self.place, before = place, self.place
         try:
             yield
@@ -100,12 +100,12 @@ class TextView:
             self.place = before
 
     def turn_to(self, place: int) -> str:
-        """Let generated samples be those of another system from here on; nothing is written."""
+        """Switch to the generated samples of another system; returns an empty text."""
         self.place = place
         return ""
 
     def shown(self, sample: Sample, side: Side) -> Shown:
-        """Return a sample of a side as it is shown."""
+        """Return a sample of a side as shown."""
         return replace(self._shown(sample, side), says=_says(sample))
 
     def _shown(self, sample: Sample, side: Side) -> Shown:
@@ -153,7 +153,7 @@ class TextView:
 
 
 class StoredTexts(TextView):
-    """Texts that lists name by a key, each stored once, as the lists of systems share samples.
+    """Texts that lists name by a key, each stored once, since systems share samples.
 
     Parameters
     ----------
@@ -182,12 +182,12 @@ def _says(sample: Sample) -> str:
 
 
 def distance_text(distance: float) -> str:
-    """Write how far a sample is from another one."""
+    """Write the distance of a sample from another."""
     return f"distance {distance:.3f}"
 
 
 def fitting(explanations: Iterable[Explanation], *, taken: int = 0) -> TextView:
-    """Choose how much of each text is shown, so that all of them fit a page.
+    """Choose how much of each text is shown, so that all fit on a page.
 
     `taken` tells how many bytes the rest of the page takes.
     """
@@ -199,7 +199,7 @@ def fitting(explanations: Iterable[Explanation], *, taken: int = 0) -> TextView:
 def fitting_stored(
     explanations: Iterable[tuple[int, Explanation]], *, taken: int = 0
 ) -> StoredTexts:
-    """Choose the same for texts that are stored once each, and packed.
+    """Choose the same for compressed texts stored once each.
 
     Explanations come with the place of their system, from 1.
     """
@@ -215,7 +215,7 @@ def fitting_stored(
 
 
 def listed_keys(explanations: Iterable[tuple[int, Explanation]]) -> frozenset[str]:
-    """Return the keys of all texts that the lists of systems name, and that are not empty."""
+    """Return the keys of all texts in the lists of systems that are not empty."""
     return frozenset(
         text_key(place, side, sample.row)
         for place, explanation in explanations
@@ -225,7 +225,7 @@ def listed_keys(explanations: Iterable[tuple[int, Explanation]]) -> frozenset[st
 
 
 def text_key(place: int, side: Side, row: int) -> str:
-    """By what the text of a sample is found: its set, 0 for the reference, and its row."""
+    """Return the key of a sample's text: its set, 0 for the reference, and its row."""
     return f"{place if side == 'generated' else 0}:{row}"
 
 

@@ -1,4 +1,4 @@
-"""Small words of the page: lists as in speech, counts."""
+"""Short phrases of the page: enumerations and counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST = 4
 
 
 def words(*parts: str | Name | Words) -> Words:
-    """Put a sentence together of words, names and parts of sentences."""
+    """Join words, names and parts into a sentence."""
     made: list[str | Name] = []
     for part in parts:
         made += part if isinstance(part, tuple) else [part]
@@ -24,7 +24,7 @@ def joined(parts: Sequence[str | Name | Words], between: str) -> Words:
 
 
 def listing(parts: Sequence[str | Name | Words], most: int = MOST) -> Words:
-    """Join parts as in speech.
+    """Join parts as an enumeration.
 
     Examples
     --------
@@ -38,5 +38,5 @@ def listing(parts: Sequence[str | Name | Words], most: int = MOST) -> Words:
 
 
 def count(number: int | None) -> str:
-    """Write a count with its thousands apart."""
+    """Write a count with thousands separators."""
     return MISSING if number is None else f"{number:,}"

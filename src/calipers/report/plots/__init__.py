@@ -1,4 +1,4 @@
-"""Results ──► figures. The only room that imports matplotlib; computes nothing.
+"""Figures of results, drawn by matplotlib.
 
 Each kind has one function, ``NAME_plot(comparison, ...)``, that checks its options and gives a
 :class:`Plot`: its ``figure()`` draws all panels, its ``axes(axes)`` one of them into axes of yours.

@@ -1,4 +1,4 @@
-"""An explanation ──► its topics or cells: shares in both sets, and their part of the gap.
+"""The plot of an explanation's topics or cells: shares in both sets, and parts of the gap.
 
 The two histograms over the cells that Pillutla et al. (JMLR 2023, section 4) compare, with the
 terms of the frontier integral (Liu et al., NeurIPS 2021) beside them.
@@ -51,7 +51,7 @@ def cells_plot(
     regions: str = "topics",
     limit: int | None = None,
 ) -> Plot:
-    """Show which topics or cells cause the gap: shares p and q, and the part of the gap of each.
+    """Show which topics or cells cause the gap: shares p and q, and the contribution of each.
 
     The figure holds two panels for each system: the shares of both sets, then the contributions to
     the frontier integral, each on one scale for all systems. A panel alone holds the shares of the

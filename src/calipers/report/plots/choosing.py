@@ -1,4 +1,4 @@
-"""A comparison ──► the views, systems and metrics that a plot shows, and names safe to draw."""
+"""The views, systems and metrics that a plot shows, and names that are safe to draw."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def views_of(comparison: Comparison) -> list[str]:
 
 
 def chosen_view(comparison: Comparison, view: str | None) -> str:
-    """Return the view to draw: the main one unless another is named.
+    """Return the view to draw: the main one by default.
 
     Raises
     ------
@@ -44,19 +44,19 @@ def chosen_view(comparison: Comparison, view: str | None) -> str:
 def chosen_views(
     comparison: Comparison, view: str | None, having: Collection[str], missing: InputError
 ) -> list[str]:
-    """Return the views to draw: the one asked for, or all that have something to show."""
+    """Return the views to draw: the requested one, or all that have something to show."""
     if not having or (view is not None and chosen_view(comparison, view) not in having):
         raise missing
     return list(having) if view is None else [view]
 
 
 def view_words(comparison: Comparison, view: str, words: str) -> str:
-    """Say by which view, in words such as ``"by {}"``; nothing where the run has one view."""
+    """Name the view in words such as ``"by {}"``; empty for a run with one view."""
     return words.format(drawable(view)) if len(views_of(comparison)) > 1 else ""
 
 
 def prefix(comparison: Comparison, view: str) -> str:
-    """Return what stands before the keys of a view's scores: nothing for the main view."""
+    """Return the prefix of the keys of a view: empty for the main view."""
     return "" if view == views_of(comparison)[0] else f"{view}."
 
 
@@ -66,7 +66,7 @@ def system_names(comparison: Comparison) -> list[str]:
 
 
 def chosen_systems(comparison: Comparison, system: str | None) -> list[str]:
-    """Return the names of the systems to draw: all, or the one that is named.
+    """Return the names of the systems to draw: all, or the requested one.
 
     Raises
     ------
@@ -80,18 +80,18 @@ def chosen_systems(comparison: Comparison, system: str | None) -> list[str]:
 
 
 def place_of(comparison: Comparison, system: str) -> int:
-    """Tell a system's place in its comparison, which decides its colour in every plot."""
+    """Return the index of a system in its comparison, which determines its colour."""
     return system_names(comparison).index(system)
 
 
 def all_scores(*runs: Comparison) -> dict[str, Score]:
-    """Return the scores that any system has by their keys, those of the last that has one."""
+    """Return the scores that any system has, by key."""
     systems = [system for run in runs for system in run]
     return {key: score for system in systems for key, score in system.scores.items()}
 
 
 def metric_names(metrics: Sequence[str] | str | None) -> list[str] | None:
-    """Read metrics given as one name or several, each once."""
+    """Read one metric name or several, without repeats."""
     if metrics is None:
         return None
     names = [metrics] if isinstance(metrics, str) else list(dict.fromkeys(metrics))
@@ -101,7 +101,7 @@ def metric_names(metrics: Sequence[str] | str | None) -> list[str] | None:
 
 
 def check_one(metrics: Sequence[object], asked: object) -> None:
-    """Refuse to draw several metrics that were asked for into one axes."""
+    """Refuse to draw several requested metrics into one Axes."""
     if asked is not None and len(metrics) != 1:
         raise InputError(f"one axes shows one metric; found {len(metrics)}")
 
@@ -113,20 +113,20 @@ def level_of(comparison: Comparison) -> float:
 
 
 def bounds(score: Score | None) -> tuple[float, float] | None:
-    """Return the interval of a score whose ends are both finite; None where there is none."""
+    """Return the interval of a score if both ends are finite, else None."""
     if score is None or score.interval is None or not all(map(isfinite, score.interval)):
         return None
     return score.interval
 
 
 def interval_words(scores: Iterable[Score]) -> list[str]:
-    """Say what the intervals of scores are, by their levels."""
+    """Describe the intervals of scores by their levels."""
     levels = {score.level for score in scores if score.interval and score.level}
     return [f"{100 * level:.4g} % interval" for level in sorted(levels)]
 
 
 def drawable(text: object, width: int = WIDEST_NAME) -> str:
-    """Make a text safe to draw: one line, no formulas between dollar signs, in every legend.
+    """Make a text safe to draw: on one line, without formulas between dollar signs.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def drawable(text: object, width: int = WIDEST_NAME) -> str:
 
 
 class NumberedName(NamedTuple):
-    """The last number in a name, and what stands before and behind it."""
+    """The last number in a name, with the text before and after it."""
 
     before: str
     value: float
@@ -150,7 +150,7 @@ class NumberedName(NamedTuple):
 
 
 def last_number(name: str) -> NumberedName | None:
-    """Read the last number in a name; None where it has none.
+    """Find the last number in a name; None if there is none.
 
     Commas may set thousands apart. A hyphen sets parts of a name apart; it is no sign.
 
@@ -173,7 +173,7 @@ def last_number(name: str) -> NumberedName | None:
 
 
 def family(name: str) -> str:
-    """Name the line of a system: its name without the last number."""
+    """Return the name of a system's line: its name without the last number."""
     number = last_number(name)
     if number is None:
         return name
@@ -181,7 +181,7 @@ def family(name: str) -> str:
 
 
 def families(names: Sequence[str]) -> list[list[str]]:
-    """Gather the systems whose names differ in their last number alone, in its order.
+    """Group the systems whose names differ only in the last number, in order.
 
     Examples
     --------

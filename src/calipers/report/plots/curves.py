@@ -1,4 +1,4 @@
-"""A comparison ──► precision–recall curves: paper 001, figures 1 and 5; paper 000, figure A.3.
+"""The plot of precision–recall curves: paper 001, figures 1 and 5; paper 000, figure A.3.
 
 The reading, the bands and the legend of curves are those of divergence frontiers too.
 """
@@ -58,7 +58,7 @@ class Drawn:
 
     @property
     def known(self) -> bool:
-        """Whether any of its points is known."""
+        """Whether any point of the curve is known."""
         return any(all(value == value for value in row) for row in self.points)
 
 
@@ -69,7 +69,7 @@ Curves = Mapping[str, Sequence[Drawn]]
 def curves_plot(
     comparison: Comparison, *, view: str | None = None, curve: str = "prd", bands: bool = True
 ) -> Plot:
-    """Show how good samples can be against how much they cover, a panel for each view.
+    """Show precision against recall as curves, a panel for each view.
 
     Recall to the right, precision upwards, 1 is no loss. A system that keeps all of the reference
     in reach but adds what does not belong falls short in precision at low recall, one that leaves
@@ -135,7 +135,7 @@ def check_curve(key: str, families: Sequence[str], kind: str) -> None:
 def chosen_curves(
     comparison: Comparison, view: str | None, key: str, kind: str, ask: str
 ) -> Curves:
-    """Return the curves of the views to draw: the one asked for, or all that have any.
+    """Return the curves of the views to draw: the requested one, or all that have any.
 
     Parameters
     ----------
@@ -153,21 +153,21 @@ def chosen_curves(
 
 
 def curve_keys(comparison: Comparison) -> list[str]:
-    """Return the keys of all curves that any system has, without their views."""
+    """Return the keys of all curves that any system has, without views."""
     views = views_of(comparison)[1:]
     keys = [key for system in comparison for key in system.curves]
     return list(dict.fromkeys(_bare(key, views) for key in keys))
 
 
 def deviations(level: float) -> float:
-    """How many standard errors reach to each side of an interval at a level."""
+    """Return the half-width of an interval at a level, in standard errors."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def band(
     points: Sequence[Point], errors: Sequence[Point], reach: float, *, most: float | None = 1.0
 ) -> list[list[Point]]:
-    """Return the region that a curve may lie in: polygons, one for each stretch with known errors.
+    """Return the uncertainty band of a curve: polygons, one for each stretch with known errors.
 
     Every point moves by `reach` times its error, towards both axes for the lower edge and away
     from them for the upper one.
@@ -214,7 +214,7 @@ def draw_curve(
 
 
 def unit_square(axes: Axes) -> None:
-    """Show shares from 0 to 1 on both axes, alike."""
+    """Set both axes to shares from 0 to 1, with equal scale."""
     axes.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal")
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -228,7 +228,7 @@ def curve_legend(
     bands: bool,
     areas: Sequence[str] | None = None,
 ) -> list[Artist]:
-    """Name the systems beside their lines, with their areas; of what is missing, say where.
+    """Name the systems with their areas beside their lines, and list missing ones.
 
     Where there are bands that are drawn, they are explained.
     """

@@ -1,4 +1,4 @@
-"""A comparison ──► F_8 against F_1/8: paper 001, figure 7, a whole curve in two numbers."""
+"""The plot of F_8 against F_1/8: paper 001, figure 7, a whole curve in two numbers."""
 
 from __future__ import annotations
 

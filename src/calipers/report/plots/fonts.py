@@ -1,4 +1,4 @@
-"""Which fonts a figure needs for the letters in it, and what stands for those that none has.
+"""Fonts for the characters of a figure, and substitutes for characters that no font has.
 
 Matplotlib's own font has Latin, Greek, Cyrillic, Hebrew and Arabic letters. Letters that it lacks
 are taken from a font of this machine; where there is none, a word is drawn as ``[Thai 1]`` rather
@@ -68,7 +68,7 @@ LEAST = 16
 
 
 class MissingLettersWarning(UserWarning):
-    """No font of this machine has letters of a figure, so other words stand for them."""
+    """No font on this machine has some characters of a figure, which are replaced."""
 
 
 _kept: ContextVar[bool] = ContextVar("kept", default=False)
@@ -78,7 +78,7 @@ _wholes: dict[str, str] = {}
 
 @contextmanager
 def letters_kept(kept: bool = True) -> Iterator[None]:
-    """Draw figures whose words all stay as they are, for a .svg file."""
+    """Draw figures with all text unchanged, for a .svg file."""
     token = _kept.set(kept)
     try:
         yield
@@ -87,7 +87,7 @@ def letters_kept(kept: bool = True) -> Iterator[None]:
 
 
 def note_name(shown: str, whole: str) -> None:
-    """Note which name a shortened one stands for: one word is drawn for both."""
+    """Record which name a shortened one represents, so that both are drawn alike."""
     if shown != whole and not shown.isascii():
         while len(_wholes) >= MOST_NOTED:
             _wholes.pop(next(iter(_wholes)))
@@ -95,7 +95,7 @@ def note_name(shown: str, whole: str) -> None:
 
 
 def fit_letters(drawn: Figure | Axes, path: str | Path | None = None) -> None:
-    """Give the texts of a figure, or of its axes, fonts that have their letters.
+    """Assign fonts with the needed characters to the texts of a figure or Axes.
 
     Words with letters that no font has become such as ``[Thai 1]``, with one warning that names
     them; for a `path` that ends in .svg they stay.
@@ -133,14 +133,14 @@ def _is_named(side: Axis) -> bool:
 
 
 def families(text: str) -> list[str]:
-    """Name the fonts that draw a text: matplotlib's own, and those of this machine for the rest."""
+    """List the fonts that draw a text: matplotlib's own, then those of this machine."""
     found = (font_of(c) for c in dict.fromkeys(text) if not IGNORABLE.match(c))
     return [FONT, *dict.fromkeys(name for name in found if name not in (None, FONT))]
 
 
 @lru_cache(maxsize=4096)
 def font_of(character: str) -> str | None:
-    """Name the first font that has a character; None where this machine has none."""
+    """Return the first font that has a character; None if there is none."""
     known = _first_with(character, _fonts())
     return known or _first_with(character, _new_fonts())
 

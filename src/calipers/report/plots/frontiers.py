@@ -1,4 +1,4 @@
-"""A comparison ──► divergence frontiers: paper 004, figure 1; paper 000, figure A.3, right."""
+"""The plot of divergence frontiers: paper 004, figure 1; paper 000, figure A.3, right."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def frontiers_plot(
     c: float | None = None,
     bands: bool = True,
 ) -> Plot:
-    """Show what each system adds and leaves out against every mixture, a panel for each view.
+    """Show what each system adds and misses as a divergence frontier, a panel for each view.
 
     The generated set to the right, the reference upwards; R stands for every mixture of the two
     distributions. Transformed, a curve ends at (1, 0) and (0, 1), and equal distributions meet in
@@ -125,7 +125,7 @@ def frontiers_plot(
 
 
 def area_key(curve: str) -> str:
-    """Return the key of the score that is the area under a frontier.
+    """Return the key of the score for the area under a frontier.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def area_key(curve: str) -> str:
 
 
 def divergence_name(curve: str) -> str:
-    """Name the divergence of a frontier.
+    """Return the name of the divergence of a frontier.
 
     Examples
     --------

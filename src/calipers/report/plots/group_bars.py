@@ -1,4 +1,4 @@
-"""Scores by group ──► bars: which groups of the reference a system reaches, and how well."""
+"""The bar chart of scores by group: which groups of the reference a system covers, and how well."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def group_bars_plot(
     system: str | None = None,
     metrics: Sequence[str] | str | None = None,
 ) -> Plot:
-    """Show scores by group: a panel for each metric, the bars of the systems side by side.
+    """Show scores by group: a panel for each metric, with systems as adjacent bars.
 
     Of more than 50 groups the 20 of the lowest recall are shown, and the figure says so. A panel
     alone shows the one metric that is named, recall by default.

@@ -1,4 +1,4 @@
-"""What heat maps share: sizes, colours, written cells, names at two sides and lines between."""
+"""Elements of heat maps: sizes, colours, values in cells, names on two sides, separating lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_cells(axes: Axes, rows: list[list[float]]) -> None:
 
 
 def name_sides(axes: Axes, names: list[str]) -> None:
-    """Name rows and columns of a square."""
+    """Write the names of rows and columns beside a square."""
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
@@ -37,7 +37,7 @@ def name_sides(axes: Axes, names: list[str]) -> None:
 
 
 def separate_cells(axes: Axes, size: int, before: int) -> None:
-    """Draw white lines between cells, and black ones behind the first of another kind."""
+    """Draw white lines between cells, and a black one where the second kind begins."""
     for place in range(1, size):
         edge = place == before
         look: Look = {"color": INK if edge else "white", "linewidth": 1.2}

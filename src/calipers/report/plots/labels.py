@@ -1,4 +1,4 @@
-"""Names beside points: each where it hides neither a point nor another name.
+"""Names beside points, placed so that they hide neither points nor other names.
 
 Places are found when the figure is drawn, since only then the sizes of axes are known, and anew
 when they change.
@@ -38,7 +38,7 @@ HIDDEN, CROSSED, OUTSIDE, PREFERRED = 40.0, 1.5, 80.0, 0.3
 
 
 def label_points(axes: Axes, points: Points, names: Sequence[str], lines: Points = ()) -> None:
-    """Write names beside points of axes.
+    """Write names beside the points of Axes.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def label_points(axes: Axes, points: Points, names: Sequence[str], lines: Points
 
 
 class Placer(Artist):
-    """Moves names to their places just before they are drawn; itself it shows nothing."""
+    """An invisible artist that places names just before they are drawn."""
 
     def __init__(self, texts: Sequence[Annotation], lines: Points) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Placer(Artist):
         self.set_in_layout(False)
 
     def draw(self, renderer: RendererBase) -> None:
-        """Find the places, for the axes as they are now."""
+        """Place the names for the present state of the Axes."""
         assert self.axes is not None
         points, lines = (self._on_page(at) for at in (self._points(), self.lines))
         widths = [text_width(text.get_text(), SIZE) for text in self.texts]
@@ -93,7 +93,7 @@ class Placer(Artist):
 
 @lru_cache(maxsize=64)
 def arrange(points: Points, sizes: Points, lines: Points, frame: tuple[float, float]) -> Points:
-    """Find a place for every name: near its point, clear of points and names, in the frame.
+    """Find a position for every name: near its point, clear of points and names, in the frame.
 
     Names take places in turn, those in a crowd first, and move for some rounds to better ones that
     come free. The same input gives the same places.

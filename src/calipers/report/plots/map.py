@@ -1,4 +1,4 @@
-"""The map of all samples ──► points in the plane, a panel for each system.
+"""The plot of the map of all samples: points in the plane, a panel for each system.
 
 Distances on a map are only roughly those that the scores are read from; the share of the variance
 that each axis keeps says how roughly.

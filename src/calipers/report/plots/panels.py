@@ -1,4 +1,4 @@
-"""A plot as a figure with all its panels, or one panel in axes; where legends and names stand."""
+"""Plots as figures with all panels, or as one panel in given Axes; legends and names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EMPTY: Look = {"linestyle": "", "marker": ""}
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel by itself.
+    """One panel of a plot.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """What a kind of plot shows of a result, ready to be drawn.
+    """A plot of a result, ready to be drawn.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Plot:
     names: tuple[str, ...] = ()
 
     def figure(self, path: str | Path | None = None) -> Figure:
-        """Draw a figure with all panels; keep it as .png, .pdf or .svg where a file is named."""
+        """Draw a figure with all panels; save it as .png, .pdf or .svg if a file is named."""
         with styled(), among(self.names):
             figure = self.whole()
             fit_letters(figure, path)
@@ -173,7 +173,7 @@ def _views_figure(
 
 
 def shown_names(comparison: Comparison, width: int = LONGEST) -> list[str]:
-    """Return the names of the systems as panels show them, and legends in a wider `width`."""
+    """Return the names of systems for panels, or for legends within a `width`."""
     with among(system.name for system in comparison):
         names = [drawable(system.name, width) for system in comparison]
     return [name if name.strip() else BLANK for name in names]
@@ -182,7 +182,7 @@ def shown_names(comparison: Comparison, width: int = LONGEST) -> list[str]:
 def gaps(
     comparison: Comparison, views: Sequence[str], drawn: Sequence[Collection[int]]
 ) -> list[str]:
-    """Say of every system in which panels it is missing; nothing where it is in all.
+    """List the panels in which each system is missing; nothing for a system in all.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def gaps(
 
 
 def text_width(text: str, size: float = SMALL) -> float:
-    """How wide a drawable text is, in points."""
+    """Return the width of a text when drawn, in points."""
     font, shown = FontProperties(family=families(text), size=size), text.replace(r"\$", "$")
     with warnings.catch_warnings():  # letters that no font has stay in a .svg as text
         warnings.simplefilter("ignore", UserWarning)
@@ -206,14 +206,14 @@ def text_width(text: str, size: float = SMALL) -> float:
 
 
 def legend_columns(names: Sequence[str], width: float) -> int:
-    """How many columns of a legend fit into a width in inches; it is filled column by column."""
+    """Return how many columns of a legend fit into a width in inches."""
     wide = [HANDLE + text_width(name) / 72 for name in names]
     fits = (n for n in range(len(names), 1, -1) if _width(wide, n) <= width)
     return next(fits, 1)
 
 
 def legend_width(names: Sequence[str]) -> float:
-    """Return the inches that a legend beside the panels needs for its longest name."""
+    """Return the width in inches of a legend beside the panels."""
     return SAMPLE + SIGN * max((min(cell_len(name), WIDEST_NAME) for name in names), default=0)
 
 

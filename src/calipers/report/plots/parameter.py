@@ -1,4 +1,4 @@
-"""Comparisons ──► metrics against a decoding parameter, text length, or any setting.
+"""The plot of metrics against a decoding parameter, text length, or any setting.
 
 After figures 8, 9 and 23 of Pillutla et al. (JMLR 2023) and figures 6 and 8 of Le Bronnec et al.
 (ACL 2024).
@@ -68,7 +68,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True)
 class Point:
-    """One system of one run: its place on the x-axis, its line, and its scores by key."""
+    """One system of one run: its x-value, its line, and its scores by key."""
 
     system: str
     x: float
@@ -86,7 +86,7 @@ def parameter_plot(
     system: str | None = None,
     x_label: str | None = None,
 ) -> Plot:
-    """Show how metrics move with a parameter: a panel for each metric, a line for each family.
+    """Show how metrics change with a parameter: a panel for each metric, a line per family.
 
     A panel alone shows the one metric that is named, the first of the table by default.
 
@@ -203,7 +203,7 @@ def _x_label(x: X, runs: Sequence[Comparison]) -> str:
 
 
 def points(runs: Sequence[Comparison], *, x: X, by: By | None, system: str | None) -> list[Point]:
-    """Place every system of every run.
+    """Assign every system of every run a point.
 
     Parameters
     ----------
@@ -395,19 +395,19 @@ def _scale(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> Non
 
 
 def spans_decades(values: Sequence[float]) -> bool:
-    """Tell whether values span two decades or more."""
+    """Tell whether values span at least two decades."""
     return bool(values) and min(values) > 0 and max(values) / min(values) >= DECADES
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return powers of ten about the values; every second, third, … where there are many."""
+    """Return powers of ten in the range of values; every second, third, … where there are many."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     step = -(-(last - first) // MOST_TICKS)
     return [10.0**power for power in range(first, last + 1, max(1, step))]
 
 
 def tick_text(value: float) -> str:
-    """Write a number without a formula: 1,000 and not 10 with a raised 3.
+    """Write a number in full: 1,000 instead of a power of ten.
 
     Examples
     --------

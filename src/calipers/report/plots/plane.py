@@ -1,4 +1,4 @@
-"""A comparison ──► the plane of two scores: paper 000, figure 1, precision and recall."""
+"""The plot of two scores of each system as a point: paper 000, figure 1."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ CROSS: Look = {"marker": "+", "markersize": 9, "linestyle": ""}
 
 @dataclass(frozen=True)
 class Plane:
-    """What to draw.
+    """The contents of a plane.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Extent:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """How far it goes from its middle, to the right and upwards."""
+        """The extent from its centre, to the right and upwards."""
         a, b, turn = self.width / 2, self.height / 2, radians(self.angle)
         return hypot(a * cos(turn), b * sin(turn)), hypot(a * sin(turn), b * cos(turn))
 
@@ -159,7 +159,7 @@ class Place:
 
     @property
     def bars(self) -> list[tuple[tuple[Span, Span], str]]:
-        """The ends of its intervals, as far as they are known, and what each is."""
+        """The known ends of its intervals, and the meaning of each."""
         across, upright = self.x_interval, self.y_interval
         x = ((across[0], self.y), (across[1], self.y)) if across else None
         y = ((self.x, upright[0]), (self.x, upright[1])) if upright else None
@@ -168,7 +168,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Floor:
-    """What two halves of the reference score against each other: middle and spread, x then y."""
+    """The noise floor in the plane: centre and spread, x then y."""
 
     middle: tuple[float, float]
     spread: tuple[float, float]
@@ -177,13 +177,13 @@ class Floor:
 
 @dataclass(frozen=True)
 class Scene:
-    """What the plane of one view shows: the systems that have both scores, the floors."""
+    """The contents of the plane of one view: the systems that have both scores, the floors."""
 
     places: Sequence[Place]
     floors: Sequence[Floor]
 
     def parted(self) -> tuple[list[Place], list[Place]]:
-        """Part the systems into those that set the scale and those that lie far from all others.
+        """Separate the systems that set the scale from those far away from all others.
 
         What holds only samples of the reference sets no scale.
         """
@@ -210,7 +210,7 @@ def plane_plot(
     floor: bool = True,
     whole: bool = False,
 ) -> Plot:
-    """Show every system as a point of two scores and the region it may lie in, view by view.
+    """Show every system as a point of two scores with its uncertainty, view by view.
 
     Ellipses hold, at the confidence level of the run, both scores together; where the correlation
     of their errors is not known, crosses show their intervals. The legend names the systems whose
@@ -316,7 +316,7 @@ def planes(comparison: Comparison, view: str | None, plane: Plane) -> Plot:
 def error_ellipse(
     x_error: float | None, y_error: float | None, correlation: float | None, *, level: float
 ) -> Extent | None:
-    """Return the ellipse that holds the share `level` of a normal distribution of two errors.
+    """Return the ellipse that holds the share `level` of a bivariate normal error.
 
     Its half axes are sqrt(-2·ln(1 - level)) times the roots of the eigenvalues of the covariance
     [[sx², r·sx·sy], [r·sx·sy, sy²]]: 2.45 standard errors at 95 %. Le Bronnec et al., ACL 2024,
@@ -441,7 +441,7 @@ def _floor(x: Score, y: Score) -> Floor | None:
 
 
 def span(places: Sequence[Place], floors: Sequence[Floor], reach: float, axis: int) -> Span | None:
-    """Return how far everything that is drawn goes along an axis; None for nothing."""
+    """Return the range of everything drawn along an axis; None for nothing."""
     ends = [end for place in places for end in _ends(place, axis)]
     if floors:
         ends += [place.at_floor[axis] for place in places if place.at_floor]

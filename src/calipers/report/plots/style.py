@@ -1,4 +1,4 @@
-"""How figures look: colours that all eyes tell apart, and a style that no user's settings move.
+"""The style of figures: colours for colour-blind readers, independent of user settings.
 
 A figure is kept as a file that is either whole or untouched, with the same bytes every time.
 """
@@ -70,7 +70,7 @@ STYLE: Look = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw with the settings above, whatever those of the user are, and leave theirs alone."""
+    """Draw with the settings of this module, leaving the user's unchanged."""
     plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if _looks(key)}
     settings: Any = {**plain, **STYLE, "font.family": [FONT]}
     with rc_context(settings):
@@ -78,7 +78,7 @@ def styled() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Keep a figure as .png, .pdf or .svg, by the suffix of its name.
+    """Save a figure as .png, .pdf or .svg, by the suffix of its name.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 
 def figure_bytes(figure: Figure, suffix: str) -> bytes:
-    """Return what a file of a figure holds, by its suffix, such as ``".svg"``."""
+    """Return the file of a figure as bytes, by suffix, such as ``".svg"``."""
     buffer = io.BytesIO()
     with styled(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # text of a .svg
@@ -111,7 +111,7 @@ def figure_bytes(figure: Figure, suffix: str) -> bytes:
 
 
 def colour(index: int) -> str:
-    """Return the colour of a system; they come again after seven."""
+    """Return the colour of a system; colours repeat after seven."""
     return COLOURS[index % len(COLOURS)]
 
 
@@ -121,12 +121,12 @@ def marker(index: int) -> str:
 
 
 def dashes(index: int) -> Dashes:
-    """Return the line of a metric."""
+    """Return the line style of a metric."""
     return DASHES[index % len(DASHES)]
 
 
 def line(shade: str, index: int) -> Look:
-    """Return the look of a line with markers: its dashes and its marker by an index."""
+    """Return the style of a line with markers, by an index."""
     return {"color": shade, "linestyle": dashes(index), "marker": marker(index), **EDGE}
 
 

@@ -1,1 +1,1 @@
-"""One module a format: each writes a document in its own form, and none reads another's output."""
+"""Renderers of documents, one module per format."""

@@ -1,4 +1,4 @@
-"""A comparison, or the tables of any document ──► CSV in long form.
+"""Comparisons, and the tables of any document, as CSV in long form.
 
 Numbers stand in full precision, as Python and JSON write them; what is not known is empty. Names
 are on one line, and those that a spreadsheet would run as a formula begin with an apostrophe.
@@ -97,7 +97,7 @@ def scores_csv(result: Scored) -> str:
 
 
 def tables_csv(document: Document) -> str:
-    """Write the tables of a document as CSV, one row for each cell as it is shown.
+    """Write the tables of a document as CSV, one row for each cell as shown.
 
     A row names its table, its row, the group and the name of its column; lines end with CR LF.
     """

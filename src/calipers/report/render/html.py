@@ -1,4 +1,4 @@
-"""A document ──► compact HTML for a notebook.
+"""Documents as compact HTML for notebooks.
 
 Styles stand in the elements and lean on the notebook's own colours, so that it looks right in
 light and dark. There is no script; names of strangers are escaped, also from MathJax.
@@ -53,7 +53,7 @@ PAGE_STYLE = (
 
 
 def html(document: Document, *, figure: bytes = b"", interactive: str = "") -> str:
-    """Write a document as HTML that a notebook shows below a cell, with a figure as SVG.
+    """Write a document as HTML for the output of a notebook cell, with a figure as SVG.
 
     The first table has a head for each view (system, for text statistics), the best in bold and
     the intervals small; what the marks mean stands below it; notes, warnings and further tables

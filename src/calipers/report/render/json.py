@@ -1,4 +1,4 @@
-"""A result, or its data ──► strict JSON."""
+"""Results, and their data, as strict JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONG = 1_000
 
 
 def json_text(data: Any) -> str:
-    """Write a result, or data, as strict JSON: indented, numbers that belong together on one line.
+    """Write a result, or data, as strict JSON, indented, with short lists of numbers on one line.
 
     Keys keep their order. Characters outside ASCII stay as they are, except those that UTF-8
     cannot hold.

@@ -1,4 +1,4 @@
-r"""A document ──► LaTeX tables for a paper: booktabs, and no other package.
+r"""Documents as LaTeX tables for papers, with booktabs as the only package.
 
 Best values are bold, intervals small beside them, and what is not distinguishable from the best
 carries a sign. The caption says how it was measured and what the marks mean; the verdict and the
@@ -148,7 +148,7 @@ def _latex(document: Document) -> str:
 
 
 def escape(text: object) -> str:
-    """Write a text so that LaTeX prints its characters and runs none of them.
+    """Escape a text for LaTeX, so that its characters are printed and no commands run.
 
     Letters of any script stay as they are, for an engine that has them; a symbol that is not known
     here is printed as its code point, since most engines would stop at it.
@@ -163,12 +163,12 @@ def escape(text: object) -> str:
 
 
 def needs_unicode_fonts(text: str) -> bool:
-    """Tell whether a text holds letters that pdfLaTeX cannot print without further packages."""
+    """Tell whether a text holds characters that pdfLaTeX cannot print without further packages."""
     return any(ord(character) > 0x17F for character in text)
 
 
 def cell_text(cell: Cell) -> str:
-    """Write a value, its mark above and its interval below the line behind it.
+    """Write a value with its mark, and its interval below.
 
     They stand behind each other: at this size, above each other they would touch.
 

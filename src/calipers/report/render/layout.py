@@ -1,4 +1,4 @@
-"""Columns of written cells ──► lines; knows widths, and nothing about scores.
+"""The layout of columns of written cells as lines of text.
 
 What is too wide for a line is broken: columns beside each other, stacked, or in pieces.
 """
@@ -29,7 +29,7 @@ Place = tuple[int, int, bool]
 
 @dataclass(frozen=True)
 class Written:
-    """What stands in one place of a grid; `under` stands in a second line below `text`."""
+    """The contents of one cell of a grid; `under` is on a second line below `text`."""
 
     text: str = ""
     style: str = ""
@@ -47,7 +47,7 @@ class Strip:
 
     @cached_property
     def width(self) -> int:
-        """Return the cells of a terminal that the widest entry takes."""
+        """The width of the widest entry in terminal cells."""
         texts = [self.header, *(part for cell in self.cells for part in (cell.text, cell.under))]
         return max(map(cell_len, texts))
 
@@ -61,7 +61,7 @@ class Grid:
 
 
 def total_width(columns: Sequence[Strip], gap: int) -> int:
-    """Return the width of a grid whose columns stand `gap` apart, and its groups two apart."""
+    """Return the width of a grid with `gap` between columns and two between groups."""
     return sum(width for _, width in _layout(columns, gap)) + sum(_gaps(columns, gap))
 
 
@@ -99,7 +99,7 @@ def stacked(
 
 
 def packed(lead: Sequence[Strip], runs: Sequence[tuple[Strip, ...]], *, width: int) -> list[Grid]:
-    """Set as many runs of columns beside each other as fit, each grid with the lead columns.
+    """Place as many runs of columns side by side as fit, each grid with the lead columns.
 
     They are set wider apart where that costs no further grid; a run too wide for a line is broken,
     and shares no grid with another.
@@ -116,7 +116,7 @@ def flowing(
     width: int,
     gap: int,
 ) -> list[Grid]:
-    """Set columns beside each other, a run that does not fit from a new grid on."""
+    """Place columns side by side, starting a new grid for a run that does not fit."""
     grids = [tuple(lead)]
 
     def is_full(more: Sequence[Strip]) -> bool:
@@ -138,26 +138,26 @@ def named_within(columns: Sequence[Strip], cap: int) -> tuple[Strip, ...]:
 
 
 def room_for_names(columns: Sequence[Strip], gap: int, width: int) -> int:
-    """Return what the other columns leave for the first one."""
+    """Return the width that the other columns leave for the first one."""
     return width - (total_width(columns, gap) - columns[0].width)
 
 
 def wrapped(text: str, width: int, style: str, *, first: str = "", hang: int = 0) -> Iterator[Line]:
-    """Break a text into lines that hang below its first words; a number keeps its % sign."""
+    """Wrap a text with a hanging indent; a number keeps its % sign."""
     rest = " " * (hang or cell_len(first))
     lines = filled(text.replace(" %", f"{FIXED}%"), width, first=first, rest=rest)
     return (((line.replace(FIXED, " "), style),) for line in lines)
 
 
 def explained(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
-    """Set names on the left and what they mean on the right."""
+    """Write names on the left and their meanings on the right."""
     margin = max((cell_len(name) for name, _ in pairs), default=0)
     for name, meaning in pairs:
         yield from wrapped(meaning, width, "dim", first=padded(name, margin + 2))
 
 
 def in_full(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
-    """Set short forms of names on the left and the names in full, broken anywhere, on the right."""
+    """Write short names on the left and full names, broken anywhere, on the right."""
     margin = max((cell_len(form) for form, _ in pairs), default=0) + 2
     for form, name in pairs:
         beside, rest = padded(form, margin), name
@@ -168,7 +168,7 @@ def in_full(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
 
 
 def as_text(lines: Iterable[Line]) -> str:
-    """Write lines as plain text, without weight and shade."""
+    """Write lines as plain text, without bold and colour."""
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""A document ──► Markdown for an issue, a README or a notebook's text.
+"""Documents as Markdown, for an issue, a README or a notebook.
 
 GitHub's tables: read alike by GitHub, pandoc and markdown-it. Names are texts of strangers: all
 that Markdown, HTML, Liquid or mathematics would act on is written as a character reference.
@@ -81,7 +81,7 @@ def markdown(shown: Document | Result) -> str:
 
 
 def escape(text: object) -> str:
-    """Write a text on one line so that Markdown shows its characters and acts on none.
+    """Escape a text for Markdown, on one line.
 
     A ``@`` that would mention a person on GitHub is followed by an invisible joiner.
 

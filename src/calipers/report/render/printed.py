@@ -1,4 +1,4 @@
-"""What the formats of documents share: what stands in a cell, and pieces no wider than a page."""
+"""The text of cells in all formats, and the division of tables into pieces of a width."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Measure = Callable[[Column, Sequence[str]], Strip]
 
 
 def value_of(cell: Cell) -> str:
-    """Write what stands first in a cell."""
+    """Write the value of a cell."""
     return cell.value if isinstance(cell, ScoreCell) else f"{said(cell.text)}{cell.arrow}"
 
 
 def spread_of(cell: Cell) -> str:
-    """Write the interval of a cell, its bounds a space apart."""
+    """Write the interval of a cell, with a space between its bounds."""
     spread = cell.spread if isinstance(cell, ScoreCell) else ""
     return spread.replace(",", ", ") if spread.startswith("[") else spread
 
 
 def aside_of(cell: Cell) -> str:
-    """Write what else is said of a value."""
+    """Write the remark on a value."""
     return cell.aside if isinstance(cell, ScoreCell) else ""
 
 
@@ -38,12 +38,12 @@ def is_approximate(cell: Cell) -> bool:
 
 
 def is_best(cell: Cell) -> bool:
-    """Whether a cell is the best of those that it stands beside."""
+    """Whether a cell is the best of those beside it."""
     return isinstance(cell, ScoreCell) and cell.best
 
 
 def marks_of(cell: Cell) -> str:
-    """Write the marks that stand behind the value."""
+    """Write the marks after the value."""
     return cell.marks if isinstance(cell, ScoreCell) else ""
 
 
@@ -53,17 +53,17 @@ def head_of(column: Column) -> str:
 
 
 def signed(note: Note) -> str:
-    """Write a note behind the sign that it explains."""
+    """Write a note after the sign that it explains."""
     return f"{note.sign} {note}".strip()
 
 
 def written(column: Column, kinds: Sequence[str]) -> Strip:
-    """Write a column as plain text has it, to know how wide it is."""
+    """Write a column as plain text, to determine its width."""
     return strip(column, kinds, inline=METRIC not in kinds)
 
 
 def pieces(table: Table, width: int, *, measure: Measure = written) -> list[Table]:
-    """Cut a table into pieces no wider than `width` characters, each with the names.
+    """Divide a table into pieces no wider than `width` characters, each with the names.
 
     `measure` gives for a column another one that is as wide as the column is shown.
     """

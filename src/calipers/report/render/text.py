@@ -1,4 +1,4 @@
-"""A document ──► lines of a width, on a terminal or as plain text.
+"""Documents as lines of a width, on a terminal or as plain text.
 
 Both are the same lines: the terminal adds weight and shade, never a meaning of its own, so
 nothing is lost without colours. Everything that depends on the width is decided here: padding,
@@ -103,7 +103,7 @@ BEFORE = {
 
 
 class Screen:
-    """A document for rich: lays itself out for the width that it is given."""
+    """A document for rich, laid out for the available width."""
 
     def __init__(self, document: Document, *, width: int | None = None) -> None:
         self._document = document
@@ -143,7 +143,7 @@ def plain(shown: Document | Result, *, width: int = 100) -> str:
 
 
 def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
-    """Yield the lines of a document, with a blank one between its blocks.
+    """Yield the lines of a document, with a blank one between blocks.
 
     No two names are shortened to the same letters; those that are shortened stand below in full.
     """
@@ -200,7 +200,7 @@ def strip(
     room: int | None = None,
     tight: bool = False,
 ) -> Strip:
-    """Write a column, with every value padded so that what stands behind it lines up.
+    """Write a column, with values padded so that their intervals and marks align.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def strip(
 
 
 def grids(table: Table, width: int, *, plain: bool = False, numbered: bool = False) -> list[Grid]:
-    """Break a table into grids that fit a width."""
+    """Divide a table into grids that fit a width."""
     if not table.columns:
         return []
     if table.breaks == "views":
