@@ -131,7 +131,7 @@ class Budget:
 
     @contextmanager
     def borrowing(self) -> Iterator[Budget]:
-        """Return what is borrowed within a context at its end."""
+        """Release at its end what is borrowed within a context."""
         before = self._borrowed
         try:
             yield self
