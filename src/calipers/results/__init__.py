@@ -1,4 +1,4 @@
-"""The results of all commands, and the files that keep them."""
+"""The results of all commands, and the files that store them."""
 
 from calipers.results.comparison import Comparison
 from calipers.results.result import Result, load

@@ -1,4 +1,4 @@
-"""One zip for each result: JSON for what is read, npy for arrays, JSON lines for texts.
+"""Zip files of results: JSON for settings and scores, npy for arrays, JSON lines for texts.
 
 Nothing in it is ever unpickled, and nothing behind it computes. ``calipers.json`` names the kind of
 result and the format.
@@ -82,11 +82,11 @@ _BUFFER = 2**20
 
 
 class TooLargeError(InputError):
-    """A zip holds, or claims, more than fits into the memory that may be taken."""
+    """A zip holds, or declares, more than the available memory."""
 
 
 class OtherKindError(InputError):
-    """A zip is sound, and holds another kind of result or one of a later version."""
+    """A valid zip of another kind of result or of a later version."""
 
 
 # ------------------------------------------------------------------ writing
@@ -99,7 +99,7 @@ class Draft:
     zip: zipfile.ZipFile
 
     def add_json(self, name: str, data: Any, *, readable: bool = True) -> None:
-        """Add plain data, for people to read too or as short as can be."""
+        """Add plain data as JSON, indented or compact."""
         if readable:
             text = json.dumps(data, allow_nan=False, ensure_ascii=False, indent=1)
         else:
@@ -118,7 +118,7 @@ class Draft:
             np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
 
     def add_texts(self, name: str, texts: Texts) -> None:
-        """Add texts, one JSON string a line."""
+        """Add texts, one JSON string per line."""
         info = zipfile.ZipInfo(name)
         info.compress_type = zipfile.ZIP_DEFLATED
         with self.zip.open(info, "w", force_zip64=True) as file:
@@ -126,7 +126,7 @@ class Draft:
                 file.write(json.dumps(text).encode() + b"\n")
 
     def add_samples(self, folder: str, samples: Samples | None) -> None:
-        """Add the texts, vectors, clusters and ids of a set, where there are any."""
+        """Add the texts, vectors, clusters and ids of a set, if it has any."""
         if samples is None:
             return
         for view, vectors in samples.vectors.items():
@@ -140,12 +140,12 @@ class Draft:
             self.add_array(f"{folder}/{EPOCHS}", samples.log_ids.epochs)
 
     def add_pictures(self, folder: str, pictures: Pictures | None, rows: Sequence[int]) -> None:
-        """Add the thumbnails of some rows of a set, where it is one of images."""
+        """Add the thumbnails of some rows of a set, if it is one of images."""
         if pictures is not None:
             self.add_json(f"{folder}/{THUMBNAILS}", stored(pictures, rows), readable=False)
 
     def add_per_sample(self, folder: str, scores: Mapping[str, Score]) -> None:
-        """Add one value for each sample; labels in keys may hold what names of files must not."""
+        """Add one value for each sample; keys may contain characters that file names must not."""
         for key, score in scores.items():
             if score.per_sample is not None:
                 self.add_array(f"{folder}/per_sample/{quote(key, '=')}.npy", score.per_sample)
@@ -153,7 +153,7 @@ class Draft:
 
 @contextmanager
 def writing(path: Path, kind: str) -> Iterator[Draft]:
-    """Write a zip beside its place first, so that a failure leaves an older file whole.
+    """Write a zip to a temporary file first, so that a failure leaves an older file intact.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def writing(path: Path, kind: str) -> Iterator[Draft]:
 
 @contextmanager
 def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
-    """Open a zip to read its parts; whatever is wrong with them becomes one message.
+    """Open a zip to read its parts; any fault in them becomes one message.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class Archive:
         return folders
 
     def check_arrays(self, data: Mapping[str, Any]) -> None:
-        """Refuse arrays that cannot be of this result by their size, before any is unpacked.
+        """Refuse arrays whose size does not fit this result, before unpacking any.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class Archive:
             )
 
     def json(self, name: str) -> Any:
-        """Read a part that is JSON.
+        """Read a JSON part.
 
         Raises
         ------
@@ -312,7 +312,7 @@ class Archive:
         return _json(self.zip, name)
 
     def array(self, name: str) -> NDArray[Any]:
-        """Read an array that is nothing but numbers.
+        """Read an array, which may hold nothing but numbers.
 
         Raises
         ------
@@ -331,7 +331,7 @@ class Archive:
             return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
     def arrays(self, folder: str) -> dict[str, NDArray[Any]]:
-        """Read the arrays in a folder, by their names without its path."""
+        """Read the arrays in a folder, by name without path."""
         return {
             name[len(folder) : -4]: self.array(name)
             for name in self._folders.get(folder, ())
@@ -339,7 +339,7 @@ class Archive:
         }
 
     def named(self, folder: str, suffix: str) -> Mapping[str, str]:
-        """The parts right in a folder, by what they are called."""
+        """Return the parts directly in a folder, by name."""
         return {
             unquote(name[len(folder) : -len(suffix)]): name
             for name in self._folders.get(folder, ())
@@ -347,7 +347,7 @@ class Archive:
         }
 
     def texts(self, name: str) -> Iterator[Any]:
-        """Read texts, a JSON value a line.
+        """Read texts, one JSON value per line.
 
         Raises
         ------
@@ -377,7 +377,7 @@ class Archive:
         return Samples(texts, vectors, clusters, self._log_ids(folder), pictures)
 
     def pictures(self, folder: str, size: int) -> StoredPictures | None:
-        """Read the thumbnails of a set of `size` samples; None where none were kept."""
+        """Read the thumbnails of a set of `size` samples; None if none were stored."""
         name = f"{folder}/{THUMBNAILS}"
         return StoredPictures.of(self.json(name), size) if name in self._names else None
 
@@ -401,7 +401,7 @@ class Archive:
         return LogIds(StringColumn.of(ids), epochs)
 
     def with_per_sample(self, folder: str, scores: Mapping[str, Score]) -> dict[str, Score]:
-        """Give scores their values of single samples, where those were kept.
+        """Restore the per-sample values of scores, where they were stored.
 
         Raises
         ------
@@ -416,7 +416,7 @@ class Archive:
 
 
 def check_array(where: str, array: Any, kinds: str, axes: int) -> None:
-    """Refuse what is no array of such numbers with so many axes.
+    """Refuse anything but an array of such numbers with so many axes.
 
     Raises
     ------

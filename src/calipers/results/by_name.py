@@ -1,4 +1,4 @@
-"""Parts of a result that are looked up by name, as in a dict.
+"""Results whose parts are looked up by name, as in a dict.
 
 A misspelt name is a ``KeyError`` that asks for the nearest one. A result has its parts in the order
 of its tables, and going through it gives these parts; going through one of them gives its keys.
@@ -16,7 +16,7 @@ Other = TypeVar("Other")
 
 
 class Named(Generic[Part]):
-    """What is looked up by name: ``result["a"]``, ``"a" in result``, ``result.get("a")``."""
+    """A collection of named parts: ``result["a"]``, ``"a" in result``, ``result.get("a")``."""
 
     _noun: ClassVar[str]
     """What messages call a part."""
@@ -50,7 +50,7 @@ class Named(Generic[Part]):
         return True  # a result is one even if it has no parts
 
     def keys(self) -> KeysView[str]:
-        """Return the names of its parts."""
+        """Return the names of the parts."""
         return self._parts.keys()
 
     @overload
@@ -63,19 +63,19 @@ class Named(Generic[Part]):
 
 
 class ByName(Named[Part]):
-    """The same with all that a dict offers for reading, for ``dict(result)`` too."""
+    """The same with all reading methods of a dict, including ``dict(result)``."""
 
     def values(self) -> ValuesView[Part]:
-        """Return its parts."""
+        """Return the parts."""
         return self._parts.values()
 
     def items(self) -> ItemsView[str, Part]:
-        """Return its parts with their names."""
+        """Return the parts with their names."""
         return self._parts.items()
 
 
 class ByKey(ByName[Part]):
-    """The same of what has scores or the like by their keys, which going through it gives."""
+    """A collection looked up by key, whose iteration yields the parts."""
 
     def __iter__(self) -> Iterator[str]:  # type: ignore[override]  # as a mapping
         return iter(self._parts)

@@ -1,4 +1,4 @@
-"""How one system prints: its set, a few scores by their keys, and what to beware of."""
+"""The printed form of one system: its set, a few scores, and warnings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def card(
     warnings: Sequence[str] = (),
     withheld: str | None = None,
 ) -> str:
-    """Write what a person first asks of one system, on at most ten lines.
+    """Write the main facts on one system, on at most ten lines.
 
     Parameters
     ----------

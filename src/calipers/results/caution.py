@@ -1,4 +1,4 @@
-"""What could change what a result seems to say: a kind, a few words, the sentence, and its weight.
+"""Cautions: what could change the conclusion from a result, with a sentence and a weight.
 
 Every caution is one of the warnings of a system or of a whole comparison, which hold its sentence.
 Beside that it has what a line of a summary needs: a brief that fits beside a name, and a weight by
@@ -82,7 +82,7 @@ LONGEST = 40
 
 @dataclass(frozen=True)
 class Caution(Plain):
-    """One thing that a person should know before trusting a verdict.
+    """Something that a person should know before trusting a verdict.
 
     Attributes
     ----------
@@ -112,22 +112,22 @@ class Caution(Plain):
 
     @property
     def weight(self) -> int:
-        """How much it could change the verdict, in hundredths of a score: more is worse."""
+        """How much it could change the verdict, in hundredths of a score."""
         return WEIGHTS[self.kind] if self.movement is None else round(100 * self.movement)
 
 
 def worst_first(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
-    """Sort by weight, the largest first; of one weight in the order given, each once."""
+    """Sort by weight, the largest first, without repeats; ties keep their order."""
     return tuple(sorted(dict.fromkeys(cautions), key=lambda caution: -caution.weight))
 
 
 def sentences(cautions: Iterable[Caution]) -> tuple[str, ...]:
-    """Return their sentences, as warnings."""
+    """Return the sentences of cautions, as warnings."""
     return tuple(caution.text for caution in cautions)
 
 
 def brief_share(share: float) -> str:
-    """Write a share in as few signs as can be: ``all``, ``14 %``, and 100 or 0 never too early.
+    """Write a share briefly: ``all``, ``14 %``; 100 and 0 only where they are exact.
 
     Examples
     --------
@@ -142,5 +142,5 @@ def brief_share(share: float) -> str:
 
 
 def fitting(*briefs: str) -> str:
-    """Take the first brief that is short enough; the last one always is."""
+    """Return the first brief form that is short enough, else the last."""
     return next((brief for brief in briefs if len(brief) <= LONGEST), briefs[-1][:LONGEST])

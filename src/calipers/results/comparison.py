@@ -1,4 +1,4 @@
-"""What a comparison found: several systems against one reference, and what can be said of it."""
+"""The result of a comparison: several systems against one reference."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Advice(Plain):
-    """What more samples would change about one score of one system.
+    """How one score of one system would change with more samples.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Advice(Plain):
 
 @dataclass(frozen=True)
 class Varied:
-    """What the systems of a comparison differ in by design, such as a parameter of decoding.
+    """The design of a comparison: what its systems differ in, such as a parameter of decoding.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Varied:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ByName[SystemResult], Result):
-    """Several systems against one reference: print it, look scores up, save it.
+    """Comparison of several systems with one reference: print it, look scores up, save it.
 
     Attributes
     ----------
@@ -148,21 +148,21 @@ class Comparison(ByName[SystemResult], Result):
 
     @cached_property
     def indexed(self) -> IndexedTests:
-        """Its tests, found by the score and the systems that they are of."""
+        """The tests, by score and systems."""
         return IndexedTests(self.tests, [system.name for system in self.systems])
 
     @property
     def signature(self) -> RunSignature:
-        """How it was measured: a short line to quote, and every choice in full."""
+        """How the comparison was measured: a short line to quote, and every setting in full."""
         return signature_of(self)
 
     @property
     def varied(self) -> Varied | None:
-        """What its systems differ in by design; None where that is not known."""
+        """What the systems differ in by design; None where that is unknown."""
         return None
 
     def chosen(self, name: str | None = None) -> SystemResult:
-        """Return the system of a name, or the only one.
+        """Return a system by its name, or the only one.
 
         Raises
         ------
@@ -260,7 +260,7 @@ class Comparison(ByName[SystemResult], Result):
     def report_data(
         self, *, redact: bool = False, map_method: Method | None = None
     ) -> dict[str, Any]:
-        """Return all that a report or a plot shows, as plain data; see docs/report.md.
+        """Return the content of reports and plots as plain data; see docs/report.md.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class Comparison(ByName[SystemResult], Result):
         map_method: Method | None = None,
         sort: str | None = None,
     ) -> str:
-        """Return the report as one HTML page that stands by itself and asks no host for anything.
+        """Return the report as one self-contained HTML page that loads nothing from the network.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class Comparison(ByName[SystemResult], Result):
         return page
 
     def plot(self, kind: str | None = None, *, axes: Any = None, **options: Any) -> Any:
-        """Draw one panel of a kind of plot, in a notebook or for a paper.
+        """Draw one panel of a kind of plot, for a notebook or a paper.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ class Comparison(ByName[SystemResult], Result):
     def explained(
         self, *, map_method: Method | None = None, progress: Progress | None = None
     ) -> Self:
-        """Return the same with the explanation of every system by every view, and the maps.
+        """Return the comparison with explanations of every system in every view, and maps.
 
         What was made before is kept. Systems whose samples are not known have no explanation.
 
@@ -344,7 +344,7 @@ class Comparison(ByName[SystemResult], Result):
         return mapped
 
     def with_explanations(self, advance: Callable[[int], None] | None = None) -> Self:
-        """Return the same with the explanation of every system by every view.
+        """Return the comparison with explanations of every system in every view.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ class Comparison(ByName[SystemResult], Result):
         return replace(self, systems=tuple(made))
 
     def with_maps(self, method: Method | None = None) -> Self:
-        """Return the same with a map of all samples by every view.
+        """Return the comparison with a map of all samples in every view.
 
         Of a system of several files the samples of the first are laid out.
 
@@ -401,7 +401,7 @@ class Comparison(ByName[SystemResult], Result):
         value: str | None = None,
         redact: bool = False,
     ) -> list[Record]:
-        """Return values of single samples as ``precomputed_scores()`` of inspect reads them.
+        """Return per-sample values for ``precomputed_scores()`` of inspect.
 
         Parameters
         ----------
@@ -447,7 +447,7 @@ class Comparison(ByName[SystemResult], Result):
 
 
 def with_cautions(comparison: Comparison, cautions: Iterable[Caution]) -> Comparison:
-    """Add cautions on the whole, and what they say to the warnings."""
+    """Add cautions on the whole comparison, and their sentences to the warnings."""
     added = tuple(cautions)
     return replace(
         comparison,

@@ -1,4 +1,4 @@
-"""What the zip of a comparison holds, and what must hold among its parts.
+"""The zip of a comparison: its parts, and checks that they fit together.
 
 Beside the scores: points of curves, where samples lie, texts and vectors, one value for each
 sample, explanations without their texts (those of the samples are in the zip once) and maps. A
@@ -39,7 +39,7 @@ SPREADS = "spreads.json"
 
 
 def pack(comparison: Comparison, draft: Draft) -> None:
-    """Write the parts of a comparison; its explanations and maps are made where they are not."""
+    """Write the parts of a comparison, computing missing explanations and maps."""
     draft.add_json("comparison.json", comparison.to_dict(), readable=False)
     draft.add_samples("reference", comparison.reference_samples)
     draft.add_per_sample("reference", comparison.reference_scores)
@@ -106,7 +106,7 @@ def _spread_data(spreads: Mapping[str, Spread]) -> dict[str, Any]:
 
 
 def parts_of(comparison: Comparison, archive: Archive) -> dict[str, Any]:
-    """Read what a comparison has beside its JSON, by field."""
+    """Read the parts of a comparison besides its JSON, by field."""
     samples, settings = archive.samples("reference"), comparison.settings
     against = None
     if samples is not None and samples.vectors and settings.get("k") is not None:
@@ -127,7 +127,7 @@ def parts_of(comparison: Comparison, archive: Archive) -> dict[str, Any]:
 
 
 def scores_of(comparison: Comparison, archive: Archive) -> Comparison:
-    """Read how much scores move beside the JSON of a comparison, and no samples."""
+    """Read the spreads of a comparison's scores besides its JSON, without samples."""
     systems = [
         replace(system, spreads=_spreads(archive, f"systems/{place}/{SPREADS}"))
         for place, system in enumerate(comparison.systems)
@@ -261,7 +261,7 @@ def _shares(values: Any) -> tuple[float, ...] | None:
 
 
 def check_fits(comparison: Comparison) -> None:
-    """Refuse parts that are not those of one comparison.
+    """Refuse parts that do not belong to one comparison.
 
     Raises
     ------

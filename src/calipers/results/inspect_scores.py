@@ -1,4 +1,4 @@
-"""Values of single samples as the records that ``precomputed_scores()`` of inspect reads.
+"""Per-sample values in the format that ``precomputed_scores()`` of inspect reads.
 
 A record has the ``id`` and ``epoch`` of a sample in its log, a ``value``, an ``explanation`` for
 people and ``metadata``. The value is an object of numbers, for metrics by key, or one number. What
@@ -63,7 +63,7 @@ def inspect_records(
     value: str | None = None,
     redact: bool = False,
 ) -> list[Record]:
-    """Return a record for each sample of a generated set that was read from a log of inspect.
+    """Return a record for each sample of a generated set that was read from an inspect log.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def inspect_records(
 
 
 def write_records(records: Sequence[Record], path: str | Path) -> None:
-    """Write records as a JSON list, or as JSON lines where the name ends in ``.jsonl``.
+    """Write records as a JSON list, or as JSON lines for a name ending in ``.jsonl``.
 
     Raises
     ------
@@ -133,19 +133,19 @@ def write_records(records: Sequence[Record], path: str | Path) -> None:
 
 
 def check_suffix(path: str, name: str = "path") -> None:
-    """Refuse a file that inspect would not read, or would read as the other kind."""
+    """Refuse a file that inspect would not read, or would read in the other format."""
     if not path.lower().endswith(SUFFIXES):
         raise InputError(f"{name} must name a file ending in .json or .jsonl; found {path}")
 
 
 def check_value(value: str | None) -> None:
-    """Refuse a value that no comparison has, whatever its views are called."""
+    """Refuse a key that no comparison has, whatever its views."""
     if value is not None and value.rpartition(".")[2] not in MEANING:
         raise unknown_name("value of samples", value, MEANING)
 
 
 def not_logged(source: str) -> InputError:
-    """Build the error for a generated set that no log of inspect names the samples of."""
+    """Build the error for a generated set whose samples no inspect log names."""
     return InputError(
         f"{source}: values of samples go back to inspect by id and epoch, which only its logs have "
         "(.eval or .json); compare such a log"

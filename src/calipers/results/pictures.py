@@ -1,4 +1,4 @@
-"""The pictures of a set of images, as a report shows them: thumbnails, by row.
+"""Thumbnails of the images of a set, by row.
 
 Made from the images when a report asks (:class:`LivePictures`), or read from the zip of a result,
 which keeps those that its explanations list (:class:`StoredPictures`).
@@ -20,21 +20,21 @@ from calipers.samples.thumbnails import media_type, thumbnail
 
 
 class Pictures(Protocol):
-    """What shows the samples of a set."""
+    """Base class of the thumbnails of a set."""
 
     @property
     def files(self) -> Sequence[str] | None:
-        """The file of each sample; None where images came from memory, or that was not kept."""
+        """The file of each sample; None for images from memory, or where it was not stored."""
         ...
 
     def thumbnail(self, row: int) -> bytes | None:
-        """Return a small PNG or JPEG of a sample; None where there is none any more."""
+        """Return a small PNG or JPEG of a sample; None where it is gone."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class LivePictures:
-    """Thumbnails of images that are at hand, each made when it is first asked for.
+    """Thumbnails of available images, each made on first access.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class LivePictures:
     _made: dict[int, bytes | None] = field(default_factory=dict, repr=False)
 
     def thumbnail(self, row: int) -> bytes | None:
-        """Return a thumbnail; None where the file has changed or vanished since it was read."""
+        """Return a thumbnail; None where the file has changed or vanished."""
         if row not in self._made:
             try:
                 self._made[row] = thumbnail(self.images[row])
@@ -60,18 +60,18 @@ class LivePictures:
 
 @dataclass(frozen=True, eq=False)
 class StoredPictures:
-    """Thumbnails that a zip has kept, by row."""
+    """Thumbnails stored in a zip, by row."""
 
     stored: Mapping[int, bytes]
     files: Sequence[str] | None = None
 
     def thumbnail(self, row: int) -> bytes | None:
-        """Return a thumbnail; None where it was not kept."""
+        """Return a thumbnail; None where it was not stored."""
         return self.stored.get(row)
 
     @classmethod
     def of(cls, data: Any, size: int) -> StoredPictures:
-        """Read what :func:`stored` wrote of a set of `size` samples.
+        """Read the output of :func:`stored` for a set of `size` samples.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class StoredPictures:
 
 
 def stored(pictures: Pictures, rows: Sequence[int]) -> dict[str, str]:
-    """Return the thumbnails of some rows as plain data; those that are not there are left out."""
+    """Return the thumbnails of some rows as plain data, without missing ones."""
     made = {row: pictures.thumbnail(row) for row in sorted(set(rows))}
     return {
         str(row): base64.b64encode(data).decode("ascii")

@@ -1,4 +1,4 @@
-"""How far a system and the reference answer the same prompts, as a result tells it."""
+"""The overlap of the prompts of a system and the reference, in results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from calipers.serialise import Plain
 
 @dataclass(frozen=True)
 class PromptOverlap(Plain):
-    """How many prompts a system and the reference share; tests permute labels within these.
+    """The number of prompts that a system and the reference share, for tests within prompts.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The scores of all systems, and which of them is the best, by value or by its gap."""
+"""Scores of all systems, and the best by value or by gap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def scores_of(comparison: Comparison, shown: ShownScore) -> list[Score | None]:
 
 
 def ranked_scores(comparison: Comparison, shown: ShownScore) -> list[Score | None]:
-    """The same, and None for a system that holds only samples of the reference: it has no rank."""
+    """Return the scores; None for a system of reference samples only, which has no rank."""
     return [
         None if system.is_reference else system.scores.get(shown.key)
         for system in comparison.systems
@@ -30,7 +30,7 @@ def best_of(
     *,
     shown: Sequence[str] | None = None,
 ) -> int | None:
-    """Tell which score is best; None for a tie as shown, or without a second one to compare.
+    """Return which score is best; None for a tie as shown, or without a second score.
 
     `direction` is ``"higher"``, ``"lower"`` or ``"closest"`` (to the reference's own value);
     anything else ranks nothing. `shown` is what the table shows, the values by default.
@@ -46,7 +46,7 @@ def best_of(
 
 
 def leaders_of(scores: Sequence[Score | None], direction: str) -> list[int]:
-    """Tell which scores are best, to the last digit; none without a second one to compare."""
+    """Return which scores are best, at full precision; none without a second score."""
     ranks = {row: _rank(score, direction) for row, score in enumerate(scores)}
     values = {row: value for row, value in ranks.items() if value is not None}
     if len(values) < 2:

@@ -1,4 +1,4 @@
-"""How much of a set an embedder read, and when too little of it for a verdict."""
+"""How much of a set an embedder read, and whether that is enough for a verdict."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ REMEDY_OF_CHARACTERS = (
 
 
 def remedy_of(embedder: str) -> str:
-    """Say what to do where an embedder did not read some texts."""
+    """Advise what to do where an embedder did not read some texts."""
     return REMEDY_OF_CHARACTERS if embedder == "characters" else REMEDY
 
 
 @dataclass(frozen=True)
 class SetReading(Plain):
-    """What an embedder read of a set; of a system with several files, of all of them.
+    """How much an embedder read of a set, over all files of a system.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class SetReading(Plain):
     def of(
         cls, reading: ReadingCounts | None, texts: int, truncated: int | None = None
     ) -> SetReading:
-        """Sum up what was read of each of some texts."""
+        """Sum up how much was read of each of some texts."""
         if reading is None:
             return cls(texts, truncated_texts=truncated)
         return cls(
@@ -81,17 +81,17 @@ class SetReading(Plain):
 
     @property
     def unread(self) -> float:
-        """The share of its words that was not read, 0 to 1."""
+        """The share of words that were not read, 0 to 1."""
         return (self.unread_words or 0) / self.words if self.words else 0.0
 
     @property
     def empty(self) -> float:
-        """The share of its texts of which nothing was read, 0 to 1."""
+        """The share of texts of which nothing was read, 0 to 1."""
         return (self.unread_texts or 0) / self.texts if self.texts else 0.0
 
     @property
     def truncated(self) -> float | None:
-        """The share of its texts that were cut, 0 to 1; None where nobody knows."""
+        """The share of texts that were truncated, 0 to 1; None where unknown."""
         count = self.truncated_texts
         return None if count is None or not self.texts else count / self.texts
 
@@ -102,7 +102,7 @@ class SetReading(Plain):
 
     @property
     def too_little(self) -> bool:
-        """Whether too little of it was read to measure anything."""
+        """Whether too little was read to measure anything."""
         return self.lost >= (TOO_MANY if self.left_out else TOO_MUCH)
 
 
@@ -111,7 +111,7 @@ SideReadings = Sequence[tuple[str, SetReading | None]]
 
 
 def too_little(embedder: str, sides: SideReadings) -> str | None:
-    """Say why sets cannot be compared by an embedder that knows too few of their words.
+    """Explain why sets cannot be compared by an embedder that knows too few of their words.
 
     None where it knows enough of all of them.
     """
@@ -120,7 +120,7 @@ def too_little(embedder: str, sides: SideReadings) -> str | None:
 
 
 def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | None:
-    """Say of a single set what an embedder did not read, where it is enough to say."""
+    """Describe what an embedder did not read of a set, if it is enough to matter."""
     if reading is None or reading.lost < WORTH_SAYING:
         return None
     what = "nothing is measured of it" if reading.too_little else "their content is not seen"
@@ -128,7 +128,7 @@ def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | N
 
 
 def unread_text(embedder: str, sides: SideReadings) -> str:
-    """Say how many words of sets an embedder does not know.
+    """State how many words of sets an embedder does not know.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def unread_text(embedder: str, sides: SideReadings) -> str:
 def unread_cautions(
     embedder: str, sides: SideReadings, *, remedy: str | None = None, option: str = "`embedder`"
 ) -> Iterator[Caution]:
-    """Say on the first screen what an embedder did not read, where it is enough to say."""
+    """Make the cautions on what an embedder did not read, if it is enough to matter."""
     lost = [
         (whose, reading) for whose, reading in sides if reading and reading.lost >= WORTH_SAYING
     ]

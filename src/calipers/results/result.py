@@ -1,4 +1,4 @@
-"""What every command gives back: printed, saved to one zip, and read from it again."""
+"""The base class of all results: printed, saved to one zip, and loaded again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Result(Plain):
-    """The result of a command: frozen, complete, and readable without computing anything again."""
+    """The result of a command: immutable, complete, and usable without further computation."""
 
     kind: ClassVar[str]
     """What an archive calls it."""
@@ -36,7 +36,7 @@ class Result(Plain):
         return self.summary()._repr_html_()
 
     def to_frame(self, *, wide: bool = False, per_sample: bool = False) -> Any:
-        """Return the numbers as a tidy data frame, a row for each; docs/exports.md has the columns.
+        """Return the numbers as a tidy data frame; docs/exports.md describes the columns.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Result(Plain):
         return data_frame(wide_rows(rows, *self._wide()) if wide else rows)
 
     def document(self, **options: Any) -> Document:
-        """Return what printing shows: tables and notes, as values.
+        """Return the tables and notes that printing shows, as values.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Result(Plain):
         return document
 
     def summary(self, **options: Any) -> Document:
-        """Return what a paper or a notebook shows: the tables, and what one needs to read them.
+        """Return the tables for a paper or a notebook, and how to read them.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Result(Plain):
         return document
 
     def paged(self) -> Document:
-        """Return what its HTML page shows: every table."""
+        """Return all tables, as on the HTML page."""
         part = "paged" if _record(self.kind).paged else "document"
         document: Document = self._report(part)(self)
         return document
@@ -114,7 +114,7 @@ class Result(Plain):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the result that :meth:`to_dict` wrote, or a command as JSON.
+        """Return the result from :meth:`to_dict`, or from the JSON of a command.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Result(Plain):
         return read(cls, data)
 
     def save(self, path: str | Path) -> None:
-        """Keep the result in one zip: JSON, arrays and texts, nothing pickled.
+        """Save the result in one zip of JSON, arrays and texts, without pickles.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class Result(Plain):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a result that :meth:`save` kept; nothing is computed.
+        """Load a result saved by :meth:`save`, without computation.
 
         Called on ``Result`` it gives back whatever was kept, else a result of its own class.
 
@@ -190,7 +190,7 @@ class Result(Plain):
 
 
 class Drawn(Result):
-    """A result that is drawn in one way."""
+    """A result with a plot of its own."""
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw it as ``calipers plot`` does; keep the figure as .png, .pdf or .svg if asked.
@@ -217,7 +217,7 @@ class Drawn(Result):
 
 
 def names_of(result: Result) -> Iterator[str]:
-    """Return the names of the sets, systems and runs of a result, which no document may confuse."""
+    """Return the names of sets, systems and runs of a result, which documents keep distinct."""
     for part in ("reference", "systems", "sets", "runs"):
         members = getattr(result, part, ())
         for member in members if isinstance(members, tuple | list) else (members,):
@@ -228,7 +228,7 @@ def names_of(result: Result) -> Iterator[str]:
 
 @checks_keywords
 def load(path: str | Path) -> Result:
-    """Read what any command kept: a zip of ``save``, or the JSON that the command wrote.
+    """Load the saved result of any command: a zip from ``save``, or JSON.
 
     Raises
     ------
@@ -273,7 +273,7 @@ def load(path: str | Path) -> Result:
 
 
 def of_json(data: Any, place: str | Path) -> Result:
-    """Read what a command wrote as JSON, once that is parsed; messages name the file.
+    """Make a result from the parsed JSON of a command; messages name the file.
 
     Raises
     ------
@@ -290,7 +290,7 @@ def of_json(data: Any, place: str | Path) -> Result:
 
 
 def class_of(kind: str) -> type[Result]:
-    """The class of a kind of results, loaded when it is first needed.
+    """Return the class of a kind of results, imported on first use.
 
     Raises
     ------
@@ -310,16 +310,16 @@ def _record(kind: str) -> Command:
 
 
 def with_warnings(summary: SetSummary) -> dict[str, Any]:
-    """A set of samples and what reading it brought up, as most results write it."""
+    """Write a set of samples, with its notes as warnings, as most results do."""
     return {**summary._outline(), "warnings": summary.warnings}
 
 
 def of_system(summary: SetSummary, **more: Any) -> dict[str, Any]:
-    """What is known of a system, its set first; ``warnings`` are those of both."""
+    """Write a system as data, its set first; ``warnings`` combine those of both."""
     data = {**summary._outline(), **more}
     return {**data, "warnings": (*summary.warnings, *more["warnings"])}
 
 
 def system_from(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The way back: all warnings go to the system."""
+    """Read a system from data; all warnings are assigned to it."""
     return {**data, "summary": {**data, "warnings": ()}}

@@ -1,4 +1,4 @@
-"""Scores as tidy rows: one for each score of each set, or for each sample, for data frames.
+"""Scores as tidy rows for data frames: one for each score of each set, or of each sample.
 
 The rows are dicts of strings, numbers and None, so that any table can be made from them.
 """
@@ -47,7 +47,7 @@ def score_rows(result: Comparison | TextComparison) -> list[Row]:
 
 
 def sample_rows(result: Comparison | TextComparison) -> list[Row]:
-    """Return one row for each sample and each score that has a value for each.
+    """Return one row for each sample and each score with per-sample values.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def sample_rows(result: Comparison | TextComparison) -> list[Row]:
 
 
 def wide_rows(rows: Iterable[Row], index: Sequence[str], column: str, value: str) -> list[Row]:
-    """Turn rows into fewer and longer ones: a row for each index, a column for each `column`.
+    """Pivot rows: a row for each index, a column for each value of `column`.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def wide_rows(rows: Iterable[Row], index: Sequence[str], column: str, value: str
 
 
 def data_frame(rows: Iterable[Row]) -> Any:
-    """Make a data frame of rows.
+    """Make a data frame from rows.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def data_frame(rows: Iterable[Row]) -> Any:
 
 
 def write_rows(rows: Iterable[Row], path: str | Path) -> None:
-    """Write rows as a table for data frames, Parquet or Arrow by the ending of the file.
+    """Write rows as a table for data frames, Parquet or Arrow by the suffix of the file.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _scores(result: Comparison | TextComparison) -> Iterator[tuple[Row, int, Sco
 
 
 def of_key(key: str, views: Sequence[str]) -> Row:
-    """Take a key apart; a view that it does not name is the first."""
+    """Split a key into view, metric and options; without a view it is the first one."""
     view, dot, rest = key.partition(".")
     known = bool(dot) and view in (*views, TEXT)
     metric, _, options = (rest if known else key).partition(":")
@@ -141,7 +141,7 @@ def of_key(key: str, views: Sequence[str]) -> Row:
 
 
 def of_score(score: Score) -> Row:
-    """Take a score apart, but for its reason and its signature."""
+    """Split a score into columns, without its reason and signature."""
     low, high = score.interval or (None, None)
     floor = score.floor
     return {

@@ -1,4 +1,4 @@
-"""The signature of a whole comparison: a short line for the screen, and every choice behind it.
+"""The signature of a whole comparison: a short line, and every setting.
 
 The signature of a score pins what is behind that score (:mod:`calipers.score`). This one pins what
 the scores of a run have in common, whichever of them are shown. Two runs whose short lines are

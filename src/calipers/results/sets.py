@@ -1,4 +1,4 @@
-"""A set of samples behind a result: what is known of it, its texts and its vectors."""
+"""The sets of samples of a result: summary, texts and vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SetSummary(Plain):
-    """What a person should know of a set of samples before reading scores.
+    """Facts on a set of samples to be read before its scores.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class SetSummary(Plain):
 
 
 class Texts(Protocol):
-    """Texts in order: a list of strings, or a set that makes them when asked."""
+    """Texts in order: a list of strings, or a set that reads them on demand."""
 
     def __len__(self) -> int: ...
 
@@ -81,7 +81,7 @@ class Texts(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Samples(Brief):
-    """The samples behind a summary.
+    """The samples of a summarised set.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Samples(Brief):
 
     @cached_property
     def files(self) -> Sequence[str] | None:
-        """The image file of each sample; None where that is not known."""
+        """The image file of each sample; None where unknown."""
         return None if self.pictures is None else self.pictures.files
 
     @cached_property
@@ -116,7 +116,7 @@ class Samples(Brief):
 
     @cached_property
     def words(self) -> WordCounts | None:
-        """The words of the texts, counted once for all explanations; None without texts."""
+        """The words of the texts, counted once; None without texts."""
         from calipers.explain import WordCounts
 
         return None if self.listed is None else WordCounts.of(self.listed)

@@ -1,4 +1,4 @@
-"""The settings of a result: plain data that every command keeps, and what they must be.
+"""The settings in results: plain data, with checks.
 
 A setting means the same in all commands, so there is one table of types. What is not in it is known
 to the command alone, and may be any plain data of a few levels.
@@ -44,7 +44,7 @@ LEAST: Mapping[str, int] = {"k": 1, "half": 1, "max_samples": 1}
 
 
 def check_settings(settings: Data, needed: Sequence[str] = ()) -> None:
-    """Refuse settings that code which reads them could not handle.
+    """Refuse settings that would break the code that reads them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scores for the places where people share them: Every Eval Ever, and model pages of the Hub.
+"""Scores in shared formats: Every Eval Ever, and model pages of the Hugging Face Hub.
 
 **Every Eval Ever**, the schema of the EvalEval Coalition: one JSON object for each system, with its
 scores, their standard errors and intervals (``eval.schema.json``, version 0.3.0). Who made the
@@ -154,7 +154,7 @@ def hub_results(
 
 
 def check_benchmark(benchmark: str) -> None:
-    """Refuse what names no data set of the Hub."""
+    """Refuse a name that is no data set of the Hub."""
     if _DATASET.fullmatch(benchmark) is None:
         raise InputError(
             f"benchmark must name a data set of the Hub as org/name; found {benchmark!r}"
@@ -162,13 +162,13 @@ def check_benchmark(benchmark: str) -> None:
 
 
 def write_every_eval_ever(record: Record, path: str | Path) -> None:
-    """Write a record of Every Eval Ever as JSON, whole or not at all."""
+    """Write a record of Every Eval Ever as JSON, atomically."""
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=2)
     write_text_atomically(Path(path), text + "\n")
 
 
 def write_hub_results(entries: Sequence[Record], path: str | Path) -> None:
-    """Write entries of ``.eval_results`` as YAML, whole or not at all.
+    """Write entries of ``.eval_results`` as YAML, atomically.
 
     Raises
     ------

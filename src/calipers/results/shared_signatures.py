@@ -1,4 +1,4 @@
-"""Signatures that the systems of a comparison share, written once for all of them.
+"""Signatures shared by the systems of a comparison, written once.
 
 A signature pins every choice behind a score, which are the same for most systems: beside a hundred
 of them they would be half of all that is written of the scores.
@@ -14,7 +14,7 @@ Data = Mapping[str, Any]
 
 
 def with_shared_signatures(data: Data) -> dict[str, Any]:
-    """Put signatures that several systems share into ``signatures``, by key; scores leave it out.
+    """Move signatures that several systems share into ``signatures``, by key.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def with_shared_signatures(data: Data) -> dict[str, Any]:
 
 
 def with_own_signatures(data: Data) -> Data:
-    """Give every score of what was written its signature back."""
+    """Restore the signature of every score in written data."""
     shared = data.get("signatures")
     if not isinstance(shared, Mapping) or not isinstance(data.get("systems"), list):
         return data

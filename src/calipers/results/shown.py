@@ -1,4 +1,4 @@
-"""One score of the table of a comparison: its key, how it ranks, how it is named and written."""
+"""One score in the table of a comparison: key, ranking, names and format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Write = Callable[[Score | None], str]
 
 @dataclass(frozen=True)
 class ShownScore(Plain):
-    """One score that is shown, by one view of the samples.
+    """One shown score, in one view of the samples.
 
     Attributes
     ----------
@@ -44,26 +44,26 @@ class ShownScore(Plain):
 
     @property
     def ranked(self) -> bool:
-        """Whether one of several values is the best."""
+        """Whether one of several values can be best."""
         if self.view == TEXT:
             return self.better == "closest" or not is_unranked(self.metric)
         return self.base not in UNRANKED
 
     @property
     def direction(self) -> str:
-        """Where it is better, ``"higher"``, ``"lower"`` or ``"closest"``; empty where unranked."""
+        """Its better end: ``"higher"``, ``"lower"`` or ``"closest"``; empty where unranked."""
         return self.better if self.ranked else ""
 
     @property
     def label(self) -> str:
-        """Name the metric; one of texts that has a namesake on embeddings says so."""
+        """The label of the metric; one of texts says so where embeddings have a namesake."""
         if self.view != TEXT:
             return label(self.metric)
         return f"{'Text ' if self.base in METRICS else ''}{text_label(self.metric)}"
 
     @property
     def spoken(self) -> str:
-        """Name the metric in a sentence, in full: ``clipped coverage`` for ``Clip C``."""
+        """The full name of the metric in a sentence: ``clipped coverage`` for ``Clip C``."""
         if self.view == TEXT or self.base not in METRICS:
             return self.label.lower()
         name = METRICS[self.base].label
@@ -71,23 +71,23 @@ class ShownScore(Plain):
 
     @property
     def meaning(self) -> str:
-        """Say what it tells; empty for a metric that is not known."""
+        """What the metric measures; empty for an unknown metric."""
         if self.view == TEXT:
             return text_meaning(self.metric)
         return meaning(self.metric) if self.base in METRICS else ""
 
     @property
     def arrow(self) -> str:
-        """Where it is better; nothing where neither end is."""
+        """The arrow of its better end; empty where there is none."""
         return ARROWS.get(self.direction, "")
 
     @property
     def write(self) -> Write:
-        """What writes its values."""
+        """The function that formats its values."""
         return value_text if self.view == TEXT else score_text
 
     def brief(self, score: Score | None, value: float | None, decimals: int = 2) -> str:
-        """Write a value of it with the few digits that a first look needs."""
+        """Write a value with the few digits of a first look."""
         if score is None or value is None:
             return self.write(None)
         if is_share(score):

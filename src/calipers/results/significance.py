@@ -1,4 +1,4 @@
-"""The tests of a comparison: at which level, between which systems, and against the reference."""
+"""The tests of a comparison: confidence level, tests between systems and against the reference."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ USUAL_LEVEL = 0.95
 
 
 def level_of(comparison: Comparison) -> float:
-    """Return the confidence level of a comparison: that of its settings, else of its scores."""
+    """Return the confidence level of a comparison, from its settings or its scores."""
     scores = (score for system in comparison.systems for score in system.scores.values())
     levels = (score.level for score in scores)
     return float(comparison.settings.get("level") or next(filter(None, levels), USUAL_LEVEL))
 
 
 def alpha_of(comparison: Comparison) -> float:
-    """Return the p-value below which two are distinguishable."""
+    """Return the p-value below which two systems are distinguishable."""
     return round(1 - level_of(comparison), 12)
 
 
