@@ -118,7 +118,7 @@ Judge = Callable[[Training], Trained]
 
 
 def balls(k: int, ties: Ties) -> Judge:
-    """In what share of the k-NN balls of either training set rows lie; a row lies in its own."""
+    """Return the share of k-NN balls of either training set that hold each row."""
 
     def judge(training: Training) -> Trained:
         _check_k(training, k)
@@ -187,7 +187,7 @@ def neighbours(k: int) -> Judge:
 
 
 def kernels(threads: int | None) -> Judge:
-    """Gaussian kernel densities of either training set, of the width that `kde_ratios` takes."""
+    """Return Gaussian kernel densities of either training set, with `kde_ratios`' bandwidths."""
 
     def judge(training: Training) -> Trained:
         (n, d), m = training.reference.shape, len(training.generated)

@@ -46,7 +46,7 @@ class PairSums:
     m: int
 
     def unbiased(self) -> float:
-        """E[k(x, x')] + E[k(y, y')] − 2E[k(x, y)], the U-statistic: no row meets itself."""
+        """E[k(x, x')] + E[k(y, y')] − 2E[k(x, y)], the U-statistic over different rows."""
         within = self.reference / (self.n * (self.n - 1)) + self.generated / (self.m * (self.m - 1))
         return within - 2 * self.across / (self.n * self.m)
 

@@ -77,7 +77,7 @@ class PromptStrata:
     def of(
         cls, reference: NDArray[np.int64], generated: NDArray[np.int64], seed: int
     ) -> PromptStrata:
-        """Sort rows by the numbers of their prompts; `seed` draws answers where some are left."""
+        """Sort rows by the numbers of their prompts; `seed` draws answers where some are extra."""
         n = len(reference)
         numbers = np.unique(np.concatenate([reference, generated]), return_inverse=True)[1].ravel()
         of_reference = np.arange(len(numbers)) < n

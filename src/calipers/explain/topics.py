@@ -59,7 +59,7 @@ class Division:
 
     @property
     def worst_first(self) -> NDArray[np.intp]:
-        """Return the regions in order of their contribution, the largest first."""
+        """The regions in order of their contribution, the largest first."""
         return np.argsort(-self.contributions, kind="stable")
 
 

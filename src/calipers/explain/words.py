@@ -111,7 +111,7 @@ class WordCounts:
         return cls(tuple(chunks.vocabulary), (used @ chunks.words()).tocsr())
 
     def aligned(self, other: WordCounts) -> tuple[tuple[str, ...], Any, Any]:
-        """Both sets' counts over one vocabulary: first the words here, then what the other adds."""
+        """Return both sets' counts over one vocabulary: these words, then the other's new ones."""
         from scipy import sparse
 
         place = {word: number for number, word in enumerate(self.vocabulary)}

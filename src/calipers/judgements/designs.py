@@ -150,7 +150,7 @@ def _best(n: int, opponents: int) -> tuple[Places, float]:
 
 
 def mean_variance(n: int, pairs: Sequence[tuple[int, int]]) -> float:
-    """Mean over all pairs of systems of the variance of their difference, for one unit a pair.
+    """Return the mean variance of the difference of two systems over all pairs, at unit variance.
 
     Infinite where the pairs do not connect all systems.
 

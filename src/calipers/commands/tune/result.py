@@ -122,7 +122,7 @@ class Tuning(Comparison):
 
     @property
     def varied(self) -> Varied | None:
-        """The parameters and the value of each at every decoding."""
+        """The varied parameters: values of the last one, and one line per value of the others."""
         if self.tuned is None:
             return None
         *others, last = self.tuned.over
