@@ -1,4 +1,4 @@
-"""Arrow arrays as columns of strings, lists of token ids and vectors, checked, and not copied.
+"""Arrow arrays as columns of strings, token ids and vectors, checked and without copies.
 
 Loaded where there is an Arrow array: pyarrow is the extra ``parquet``.
 """
@@ -25,7 +25,7 @@ from calipers.samples.tokens import LARGEST, wrong_id
 
 
 def text_column(texts: pa.Array | pa.ChunkedArray, where: str) -> StringColumn:
-    """Take the strings that a person holds as a column without nulls.
+    """Return an array of strings as a column without nulls.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def text_column(texts: pa.Array | pa.ChunkedArray, where: str) -> StringColumn:
 
 
 def token_lists(ids: pa.Array | pa.ChunkedArray, where: str) -> TokenData:
-    """Take the lists of whole numbers that a person holds as token ids.
+    """Return lists of whole numbers as token ids.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def token_lists(ids: pa.Array | pa.ChunkedArray, where: str) -> TokenData:
 
 
 def vectors(lists: pa.Array | pa.ChunkedArray, where: str) -> NDArray[Any]:
-    """Take the lists of floats that a person holds as vectors, those of one chunk without a copy.
+    """Return lists of floats as vectors, without a copy for a single chunk.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
 
 
 def joined_strings(arrays: Iterable[pa.Array]) -> StringColumn:
-    """Put arrays of large_string without nulls one behind the other, as they lie in memory."""
+    """Concatenate arrays of large_string without nulls, as they lie in memory."""
     return StringColumn(_part(array) for array in arrays if len(array))
 
 
@@ -145,7 +145,7 @@ def _part(array: pa.Array) -> Part:
 
 
 def check_unpacked(array: pa.Array, refusal: Callable[[str], InputError]) -> None:
-    """Refuse an array of a dictionary of strings that will not fit in memory once it is unpacked.
+    """Refuse a dictionary-encoded array of strings that will not fit in memory when decoded.
 
     One long value may be in every row, which takes few bytes on disk.
     """
@@ -203,7 +203,7 @@ def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
 
 
 def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> TokenData:
-    """Put the ids of consecutive arrays, each with its counts, one behind the other."""
+    """Concatenate the ids of consecutive arrays, each with its counts."""
     ids, counts = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
     for more_ids, more_counts in parts:
         ids.append(more_ids)
@@ -238,17 +238,17 @@ def is_vector_type(kind: pa.DataType) -> bool:
 
 
 def vector_dtype(kind: pa.DataType) -> np.dtype[Any]:
-    """Tell as what vectors of a type are held: float32, or float64 where they are that."""
+    """Return the type in which vectors are held: float32, or float64 for float64."""
     return np.dtype(np.float64 if pa.types.is_float64(kind.value_type) else np.float32)
 
 
 def vector_width(lists: Any) -> int:
-    """Tell how many numbers the first vector of an array has; 0 where there is none."""
+    """Return the length of the first vector of an array; 0 where there is none."""
     return int(_counts(lists.drop_null()[:1]).sum())
 
 
 def vector_array(lists: Any, columns: int, first: int, row_error: RowError) -> NDArray[Any]:
-    """Check an Arrow array of vectors, and return it as an array, without a copy.
+    """Check an Arrow array of vectors, and return it as a NumPy array, without a copy.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Columns of strings in flat memory: their UTF-8 end to end, and where each string ends.
+"""Columns of strings in flat memory: concatenated UTF-8, and the end of each string.
 
 A string takes its bytes and eight more, and stays on disk where a file is mapped into memory.
 Python strings are made of a part of the column at a time, never of a million at once.
@@ -35,7 +35,7 @@ Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 class StringColumn(Sequence[str]):
-    """Strings in a fixed order, which cannot be changed.
+    """An immutable sequence of strings.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class StringColumn(Sequence[str]):
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> StringColumn:
-        """Pack strings, few of which need to be there at the same time.
+        """Pack strings, only a few of which need to be in memory at a time.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class StringColumn(Sequence[str]):
 
     @classmethod
     def joined(cls, columns: Iterable[StringColumn]) -> StringColumn:
-        """Join columns, whose strings are not copied."""
+        """Concatenate columns without copying their strings."""
         return cls(part for column in columns for part in column._parts)
 
     def __len__(self) -> int:
@@ -101,11 +101,11 @@ class StringColumn(Sequence[str]):
         return f"StringColumn({len(self):,} strings)"
 
     def tolist(self) -> list[str]:
-        """Return all of them as Python strings."""
+        """Return all strings as a list."""
         return list(self)
 
     def take(self, rows: NDArray[np.intp]) -> StringColumn:
-        """Keep the given rows, counted from 0, in the given order; what is kept is copied."""
+        """Keep the given rows, counted from 0, in the given order, as a copy."""
         starts, stops = (
             np.concatenate([np.empty(0, np.int64), *(ends[span] for _, ends in self._parts)])[rows]
             for span in (slice(None, -1), slice(1, None))
@@ -123,23 +123,23 @@ class StringColumn(Sequence[str]):
 
     @property
     def ends(self) -> NDArray[np.int64]:
-        """Where each string ends, in bytes from the column's beginning: (n + 1,), from 0 on."""
+        """The end of each string in bytes from the beginning of the column, ``(n + 1,)``."""
         lengths = [np.diff(ends) for _, ends in self._parts]
         return np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
 
     def utf8(self) -> Iterator[memoryview]:
-        """Return the bytes of all strings end to end, a part at a time, without copying them."""
+        """Yield the bytes of all strings, in parts and without copying them."""
         for data, ends in self._parts:
             yield data[ends[0] : ends[-1]].data
 
     def encoded(self) -> Iterator[memoryview]:
-        """Return the UTF-8 of each string, without copying it."""
+        """Yield the UTF-8 of each string, without copying it."""
         for _, data, ends in self._blocks():
             view = data.data
             yield from (view[start:stop] for start, stop in pairwise(ends.tolist()))
 
     def blank_rows(self) -> NDArray[np.intp]:
-        """Find the strings that are empty or hold white space only; rows counted from 0."""
+        """Find the strings that are empty or only white space; rows are counted from 0."""
         blank: list[int] = []
         for first, data, ends in self._blocks():
             if _may_be_blank(data, ends):
@@ -167,7 +167,7 @@ class StringColumn(Sequence[str]):
 
 
 class StringBuilder:
-    """Builds a column a string at a time, and keeps few of them as Python strings.
+    """Builds a column string by string, keeping few of them as Python strings.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ class StringBuilder:
 
 
 def sample_error(where: str, number: int, problem: str) -> InputError:
-    """Build the error for a sample of what a person holds, counted from 1."""
+    """Build the error for a sample of a list or array, counted from 1."""
     return InputError(f"{where}: sample {number}: {problem}")
 
 

@@ -1,4 +1,4 @@
-"""Compressed files: known by the end of their names, read as streams of what they held.
+"""Compressed files: recognised by name, read as streams of their contents.
 
 gzip, bzip2 and xz come with Python, zstd with pyarrow.
 """
@@ -17,7 +17,7 @@ from calipers.errors import MissingExtraError, require
 
 @dataclass(frozen=True)
 class Compression:
-    """A way of compressing files.
+    """A compression format.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ SUFFIXES = tuple(compression.suffix for compression in COMPRESSIONS)
 
 
 def compression_of(path: PurePath) -> Compression | None:
-    """Tell from its name how a file is compressed; None where it is not.
+    """Return the compression of a file by its name; None where there is none.
 
     Examples
     --------
@@ -127,5 +127,5 @@ def compression_of(path: PurePath) -> Compression | None:
 
 
 def looks_compressed(start: bytes) -> Compression | None:
-    """Tell from its first bytes how data are compressed; None where they are not."""
+    """Return the compression of data by their first bytes; None where there is none."""
     return next((known for known in COMPRESSIONS if start.startswith(known.start)), None)

@@ -1,4 +1,4 @@
-"""Fields of rows: which one holds the text, or the token ids, and how a path names one.
+"""Fields of rows: which one holds the text or token ids, and how a path names one.
 
 A path such as ``a.b[0]`` or ``choices[*].text`` is a chain of keys joined by dots; ``[2]`` takes
 an item of a list, ``[-1]`` the last one, and ``[*]`` every item, so that one row gives several
@@ -97,7 +97,7 @@ NAME_IT = "choose one with `field`, or FILE@FIELD for one file alone"
 
 
 def plain(name: str) -> str:
-    """Write a name of a field without case and separators.
+    """Normalise the name of a field: no case, no separators.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def plain(name: str) -> str:
 
 
 def among(fields: Sequence[str], names: Collection[str]) -> list[str]:
-    """Return the fields that have one of some names, whatever their case and separators."""
+    """Return the fields with one of some names, ignoring case and separators."""
     known = set(map(plain, names))
     return [field for field in fields if plain(field) in known]
 
@@ -122,7 +122,7 @@ def find_field(
     vectors: Sequence[str] = (),
     many: Sequence[str] = (),
 ) -> str:
-    """Find the field of the text, or else of the token ids or vectors, among those of the rows.
+    """Find the field of the text, or else of token ids or vectors, in some rows.
 
     The only field is taken whatever its name. Otherwise it must be the only one with a usual
     name that holds a string; where there is none, the only one with a usual name for several
@@ -176,7 +176,7 @@ def lists_texts(value: object) -> bool:
 
 
 def prompt_field(fields: Collection[str], field: str | None) -> str | None:
-    """Name the field of the prompts: ``prompt``, or ``instruction`` in outputs of AlpacaEval."""
+    """Return the field of the prompts: ``prompt``, or ``instruction`` in outputs of AlpacaEval."""
     if "prompt" in fields:
         prompt = "prompt"
     elif {"instruction", "generator"} <= set(fields):
@@ -187,13 +187,13 @@ def prompt_field(fields: Collection[str], field: str | None) -> str | None:
 
 
 def beside_prompts(fields: Collection[str], field: str | None) -> tuple[str, ...]:
-    """Name the columns by which the prompts of a row are known, and those of the prompts."""
+    """Return the columns that identify the prompts of rows, and those of the prompts themselves."""
     prompt = prompt_field(fields, field)
     return (prompt, "generator") if prompt == "instruction" else () if prompt is None else (prompt,)
 
 
 def other_texts(textual: Sequence[str], field: str) -> tuple[str, ...]:
-    """Name the fields beside the one that was found which may hold texts too, but for prompts."""
+    """Return further fields that may hold texts, except prompts."""
     return tuple(name for name in textual if name not in (field, prompt_field(textual, field)))
 
 
@@ -210,7 +210,7 @@ def _missing(fields: Sequence[str], source: Source) -> InputError:
 
 
 class PathError(Exception):
-    """A row does not have what a path names; the reader adds file and row."""
+    """A row lacks what a path names; the reader adds file and row."""
 
 
 def parse_path(path: str) -> tuple[Step, ...]:
@@ -236,13 +236,13 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 
 def root(path: str) -> str | None:
-    """Tell the key that a path starts with; None if it starts with none."""
+    """Return the key that a path starts with; None if there is none."""
     match = _STEP.match(path)
     return match["key"] if match else None
 
 
 def extractor(path: str) -> Extract:
-    """Return a function that lists what lies at a path of a row.
+    """Return a function that lists the values at a path of a row.
 
     A key of the row that is spelt exactly like the whole path, dots and brackets included, goes
     before the path, so any name of a column can be given. The function raises `PathError` where

@@ -1,4 +1,4 @@
-"""The words of grammar of the languages that are told apart, most frequent first.
+"""Function words of the recognised languages, most frequent first.
 
 Articles, prepositions, pronouns, conjunctions and the forms of *to be* and *to have* make up a
 third to a half of any prose, whatever it is about, so that a few dozen of them tell a language from

@@ -1,4 +1,4 @@
-"""Image files: looked at once, and decoded again, some at a time, when their pixels are needed.
+"""Image files: checked once, and decoded a few at a time when their pixels are needed.
 
 16-bit grey is divided by 257 and rounded, so that black stays 0 and white becomes 255 (Pillow
 itself gives the upper 8 bits of 16-bit colours). CMYK and other colour spaces are converted by
@@ -85,7 +85,7 @@ FIRST = 5
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """One image file's pixels, and notes on the file.
+    """The pixels of one image file, and notes on the file.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Decoded:
 
 
 class BadImageError(Exception):
-    """A file is no image that can be read; the text says why, without the file's name."""
+    """An unreadable image file; the text gives the reason, without the file's name."""
 
 
 def decode_bytes(data: bytes) -> Decoded:
@@ -127,7 +127,7 @@ def decode_bytes(data: bytes) -> Decoded:
 
 
 def image_pixels(image: Any) -> Image:
-    """Turn a Pillow image into RGB; its first frame, upright."""
+    """Convert the first frame of a Pillow image to upright RGB."""
     image.load()
     turned = _upright(image)
     if turned.mode.startswith("I;16") or (turned.mode == "I" and _is_16_bit(image)):
@@ -223,7 +223,7 @@ def _unknown(data: bytes) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ImageFiles:
-    """Image files in a fixed order, each of them found to be sound when it was first read.
+    """Image files in a fixed order, each checked when it was first read.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class ImageFiles:
         )
 
     def items(self, start: int, stop: int) -> Images:
-        """Return the images of some rows, decoded where they are taken."""
+        """Return the images of some rows, decoded on access."""
         return Images(self, start, stop)
 
     def decode(self, start: int, stop: int) -> list[Image]:
@@ -280,7 +280,7 @@ class ImageFiles:
         return list(in_threads(self._decode, range(start, stop), THREADS if pixels > FEW else 1))
 
     def pixels(self, row: int) -> int:
-        """Tell how many pixels an image has."""
+        """Return the number of pixels of an image."""
         return int(self.sizes[row].prod())
 
     def hash(self, start: int, stop: int) -> str:
@@ -288,11 +288,11 @@ class ImageFiles:
         return hash_images(self.digests[start:stop].tobytes(), "image files")
 
     def row_hashes(self) -> NDArray[np.bytes_]:
-        """Return the start of the SHA-256 of each file's bytes."""
+        """Return the first bytes of the SHA-256 of each file."""
         return np.frombuffer(self.digests[:, :16].tobytes(), ROW_HASH)
 
     def notes(self) -> tuple[str, ...]:
-        """Tell of sizes, colours, frames that are not looked at and images that show nothing."""
+        """Report sizes, colours, ignored frames, and images of one colour."""
         several = int(self.several.sum())
         verb = "holds" if several == 1 else "hold"
         frames = (
@@ -320,7 +320,7 @@ class ImageFiles:
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """What the first look at a file has found: the file's traits, or what is wrong with it."""
+    """The result of the first check of a file: its properties, or the error."""
 
     digest: bytes = b""
     size: tuple[int, int] = (0, 0)
@@ -331,7 +331,7 @@ class FirstLook:
 
 
 def look(path: str) -> FirstLook:
-    """Read and decode a file once, and keep no pixels."""
+    """Read and decode a file once, without keeping pixels."""
     try:
         data = read_bytes(path)
         decoded = decode_bytes(data)
@@ -344,7 +344,7 @@ def look(path: str) -> FirstLook:
 
 
 def sound_files(paths: Sequence[str], looks: Sequence[FirstLook]) -> ImageFiles:
-    """Hold the files in which nothing was wrong."""
+    """Keep the files without errors."""
     sound = [(path, file) for path, file in zip(paths, looks, strict=True) if not file.problem]
     files = [file for _, file in sound]
     return ImageFiles(
@@ -358,7 +358,7 @@ def sound_files(paths: Sequence[str], looks: Sequence[FirstLook]) -> ImageFiles:
 
 
 def read_bytes(path: str) -> bytes:
-    """Read a file that must be a plain one, and not too large.
+    """Read a file that must be a regular one and not too large.
 
     Raises
     ------
@@ -386,7 +386,7 @@ def read_bytes(path: str) -> bytes:
 def in_threads(
     function: Callable[[Any], Any], values: Sequence[Any], threads: int = THREADS
 ) -> Iterator[Any]:
-    """Apply a function in a few threads, with the results in order."""
+    """Apply a function in a few threads, returning results in order."""
     if threads == 1 or len(values) < 2:
         yield from map(function, values)
         return
@@ -398,7 +398,7 @@ def in_threads(
 
 @dataclass(frozen=True, eq=False)
 class FoundImages:
-    """Images as a set keeps them, and which of those given they are.
+    """The images that a set keeps, and their positions among those given.
 
     Attributes
     ----------
@@ -419,14 +419,14 @@ class FoundImages:
 
     @property
     def left_out(self) -> bool:
-        """Whether some of those given were left out."""
+        """Whether some of the given images were left out."""
         return len(self.rows) < self.n_given
 
 
 def hold_images(
     images: Any, where: str, *, skip_bad: bool = False, progress: Progress | None = None
 ) -> FoundImages:
-    """Hold images that a person gives as paths, as arrays or as Pillow images.
+    """Make images from paths, arrays or Pillow images.
 
     Raises
     ------
@@ -458,7 +458,7 @@ def hold_images(
 def hold_files(
     paths: Sequence[str], where: str, skip_bad: bool, progress: Progress | None
 ) -> FoundImages:
-    """Look at image files once and hold those that are sound.
+    """Check image files once, and keep the valid ones.
 
     Raises
     ------
@@ -475,7 +475,7 @@ def hold_files(
 
 
 def is_pillow(value: object) -> bool:
-    """Tell whether a value is a Pillow image, without importing Pillow for it."""
+    """Tell whether a value is a Pillow image, without importing Pillow."""
     return any(
         base.__module__ == "PIL.Image" and base.__name__ == "Image" for base in type(value).__mro__
     )

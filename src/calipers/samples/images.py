@@ -1,4 +1,4 @@
-"""Images: a sequence that decodes what is taken of it, and images that a person holds as arrays.
+"""Images: a lazily decoded sequence, and images in arrays.
 
 Every image is read as red, green and blue, 8 bits each. Grey becomes three equal channels; what is
 transparent is laid on white; floats from 0 to 1 are multiplied by 255. Arrays are checked when they
@@ -42,7 +42,7 @@ Image = NDArray[np.uint8]
 
 @runtime_checkable
 class Decodes(Protocol):
-    """What can give the pixels of some of its images."""
+    """Protocol of objects that decode some of their images."""
 
     def __len__(self) -> int: ...
 
@@ -51,7 +51,7 @@ class Decodes(Protocol):
         ...
 
     def pixels(self, row: int) -> int:
-        """Tell how many pixels an image has, without decoding it."""
+        """Return the number of pixels of an image, without decoding it."""
         ...
 
     def take(self, rows: NDArray[np.intp]) -> Self:
@@ -60,7 +60,7 @@ class Decodes(Protocol):
 
 
 class Images(Sequence[Image]):
-    """Consecutive images: a row or a slice of them is decoded when it is taken.
+    """Consecutive images; a row or a slice of them is decoded on access.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class Images(Sequence[Image]):
 
     @classmethod
     def of(cls, decoder: object) -> Images | None:
-        """Return all images that a set holds; None if it holds something else."""
+        """Return all images of a set; None for a set of another kind."""
         return cls(decoder, 0, len(decoder)) if isinstance(decoder, Decodes) else None
 
     def part(self, first: int, last: int) -> Images:
-        """Return some of these images, still not decoded; a slice would decode them all at once."""
+        """Return some of these images without decoding them, unlike a slice."""
         rows = self._rows[first:last]
         return Images(self._decoder, rows.start, rows.stop)
 
@@ -123,7 +123,7 @@ class Images(Sequence[Image]):
 
 
 def size_note(sizes: Iterable[tuple[int, int]]) -> tuple[str, ...]:
-    """Tell how many images have which height and width, where they differ."""
+    """Report how many images have which height and width, where they differ."""
     counts = Counter(f"{width} × {height}" for height, width in sizes)
     if len(counts) < 2:
         return ()
@@ -131,7 +131,7 @@ def size_note(sizes: Iterable[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def plain_note(plain: int, total: int) -> tuple[str, ...]:
-    """Tell how many images are of one colour, and so show nothing."""
+    """Report how many images are of one colour, and so show nothing."""
     if not plain:
         return ()
     verb = "is" if plain == 1 else "are"
@@ -144,12 +144,12 @@ def _shows(count: int) -> str:
 
 
 def is_plain(pixels: NDArray[np.uint8]) -> bool:
-    """Whether all pixels of an image are alike; one of a single pixel is, too."""
+    """Whether all pixels of an image are equal, including an image of one pixel."""
     return bool((pixels == pixels[:1, :1]).all())
 
 
 def mode_note(modes: Iterable[str]) -> tuple[str, ...]:
-    """Tell how many images have which colours, where they differ."""
+    """Report how many images have which colours, where they differ."""
     counts = Counter(modes)
     if len(counts) < 2:
         return ()
@@ -163,7 +163,7 @@ def _most(counts: Counter[str], of: str = "", limit: int = 3) -> str:
 
 
 def as_rgb(array: NDArray[np.uint8]) -> Image:
-    """Turn uint8 of shape (h, w), (h, w, 3) or (h, w, 4) into RGB, alpha laid on white."""
+    """Convert uint8 of shape (h, w), (h, w, 3) or (h, w, 4) to RGB, with alpha over white."""
     if array.ndim == 2:
         return np.repeat(array[..., None], 3, axis=2)
     if array.shape[2] == 3:
@@ -192,7 +192,7 @@ class ImageArrays:
         return type(self)([self.arrays[row] for row in rows])
 
     def items(self, start: int, stop: int) -> Images:
-        """Return the images of some rows, RGB where they are taken."""
+        """Return the images of some rows, as RGB on access."""
         return Images(self, start, stop)
 
     def decode(self, start: int, stop: int) -> list[Image]:
@@ -200,7 +200,7 @@ class ImageArrays:
         return [as_rgb(array) for array in self.arrays[start:stop]]
 
     def pixels(self, row: int) -> int:
-        """Tell how many pixels an image has."""
+        """Return the number of pixels of an image."""
         return int(np.prod(self.arrays[row].shape[:2]))
 
     def hash(self, start: int, stop: int) -> str:
@@ -208,12 +208,12 @@ class ImageArrays:
         return hash_images(b"".join(map(digest_pixels, self.arrays[start:stop])), "pixels")
 
     def row_hashes(self) -> NDArray[np.bytes_]:
-        """Hash the shape and the pixels of each image by itself."""
+        """Hash the shape and pixels of each image."""
         digests = [digest_pixels(array)[:16] for array in self.arrays]
         return np.frombuffer(b"".join(digests), ROW_HASH)
 
     def notes(self) -> tuple[str, ...]:
-        """Tell of different sizes and colours, and of images that show nothing."""
+        """Report different sizes and colours, and images of one colour."""
         plain = plain_note(sum(map(is_plain, self.arrays)), len(self))
         if isinstance(self.arrays, np.ndarray):
             return plain
@@ -222,7 +222,7 @@ class ImageArrays:
 
 
 def from_stack(array: NDArray[Any], where: str) -> ImageArrays:
-    """Hold an array of shape (n, h, w) or (n, h, w, c), or say what is wrong with it."""
+    """Make images from an array of shape (n, h, w) or (n, h, w, c); raise an error if invalid."""
     if array.ndim not in (3, 4) or 0 in array.shape:
         raise InputError(
             f"{where}: images must be an array of shape (n, height, width) or (n, height, width, "
@@ -239,12 +239,12 @@ def from_stack(array: NDArray[Any], where: str) -> ImageArrays:
 
 
 def from_arrays(values: Iterable[object], where: str) -> ImageArrays:
-    """Hold arrays of one image each, or name the one that is not an image."""
+    """Make images from arrays, one each; raise an error for one that is not an image."""
     return ImageArrays([_one(array, f"{where}: image {n}") for n, array in enumerate(values, 1)])
 
 
 def as_bytes(array: NDArray[Any], where: str) -> NDArray[np.uint8]:
-    """Return uint8 as it is, and floats from 0 to 1 times 255, rounded; refuse all else."""
+    """Return uint8 unchanged, and floats from 0 to 1 times 255, rounded; refuse all else."""
     if array.dtype == np.uint8:
         return array
     if array.dtype.kind != "f":

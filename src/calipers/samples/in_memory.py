@@ -1,4 +1,4 @@
-"""Lists, arrays and tables that a person holds: their type, or their first item's, says what of.
+"""Lists, arrays and tables in memory as samples, by their type or that of their first item.
 
 This is the one place that decides it, for every function that takes samples.
 """

@@ -1,4 +1,4 @@
-"""Sets of texts or of token ids that are parts of one, joined in their order."""
+"""Sets of texts or token ids joined from their parts, in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calipers.samples.wording import KINDS
 
 
 def joined_sets(parts: Sequence[SampleSet], source: Source) -> SampleSet:
-    """Join sets that were read from the files of one.
+    """Join sets read from the files of one set.
 
     Groups, clusters and prompts are kept where all parts have them. Notes name their file.
 

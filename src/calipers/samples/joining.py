@@ -1,4 +1,4 @@
-"""Vectors in several files that are one set: joined into one array, block by block.
+"""Vectors of one set in several files, joined into one array block by block.
 
 Kernels take one array with all rows side by side, and files have headers between them; so the rows
 are copied once, into memory or, where they take much of it, into a file for temporary data
@@ -24,7 +24,7 @@ from calipers.samples.wording import counted
 
 @dataclass(frozen=True)
 class Shard:
-    """Vectors of one file that are not read yet.
+    """Vectors of one file, not yet read.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Shard:
 
 
 def joined(shards: Sequence[Shard], source: Source) -> NDArray[Any]:
-    """Read shards into one array, in their order.
+    """Read shards into one array, in order.
 
     Parameters
     ----------

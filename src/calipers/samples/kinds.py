@@ -1,4 +1,4 @@
-"""What a sample set holds: a small class for each kind of samples, all with the same few members.
+"""The contents of a sample set, in a class for each kind of samples with a common interface.
 
 Texts and token ids lie in flat memory and become Python objects a slice at a time; embeddings are
 one array, checked when it is given; images are decoded a slice at a time
@@ -31,7 +31,7 @@ BLOCK = 2**22
 
 
 def hash_texts(texts: StringColumn) -> str:
-    """Hash a column: how many texts, where each ends, and the UTF-8 bytes.
+    """Hash a column: the number of texts, their ends, and the UTF-8 bytes.
 
     The ends are counted from the column's own start, so neither a slice's place in a larger column
     nor the division into rows can be mistaken.
@@ -52,7 +52,7 @@ def hash_vectors(vectors: NDArray[Any]) -> str:
 
 
 def hash_tokens(ids: NDArray[np.int32], ends: NDArray[np.int64]) -> str:
-    """Hash lists of token ids: how many, where each ends, counted from the first, and the ids."""
+    """Hash lists of token ids: their number, their ends, and the ids."""
     digest = hashlib.sha256(b"tokens %d " % (len(ends) - 1))
     digest.update(ends.astype("<i8").tobytes())
     digest.update(np.ascontiguousarray(ids, "<i4").data)
@@ -60,7 +60,7 @@ def hash_tokens(ids: NDArray[np.int32], ends: NDArray[np.int64]) -> str:
 
 
 def hash_images(digests: bytes, kind: str) -> str:
-    """Hash the SHA-256 digests of consecutive images, of files or of pixels as `kind` says."""
+    """Hash the SHA-256 digests of consecutive images, of files or of pixels by `kind`."""
     start = f"{kind} {len(digests) // 32} ".encode()
     return hashlib.sha256(start + digests).hexdigest()
 
@@ -73,7 +73,7 @@ def digest_pixels(image: NDArray[np.uint8]) -> bytes:
 
 
 def hash_hashes(hashes: Iterable[str]) -> str:
-    """Hash the hashes of consecutive chunks into one."""
+    """Hash the hashes of consecutive chunks."""
     digest = hashlib.sha256(b"chunks ")
     for chunk in hashes:
         digest.update(bytes.fromhex(chunk))
@@ -85,13 +85,13 @@ ROW_HASH = "S16"
 
 
 def hash_each(samples: Iterable[bytes | memoryview]) -> NDArray[np.bytes_]:
-    """Hash each of some samples, as bytes, by itself."""
+    """Hash each of some samples, given as bytes."""
     digests = [hashlib.sha256(sample).digest()[:16] for sample in samples]
     return np.frombuffer(b"".join(digests), ROW_HASH)
 
 
 def checked_vectors(value: object, where: str) -> NDArray[Any]:
-    """Return an (n, d) array of finite float32 or float64 values, or say what is wrong with it.
+    """Return an (n, d) array of finite floats; raise an error for invalid values.
 
     float32 and float64 are kept; float16 and integers become float32. The array returned is a
     read-only view, not a copy, where no conversion is needed.
@@ -116,7 +116,7 @@ def checked_vectors(value: object, where: str) -> NDArray[Any]:
 
 
 def as_array(value: object, where: str) -> NDArray[Any]:
-    """Take an array, a tensor, or a list of numbers as an array."""
+    """Convert an array, a tensor, or a list of numbers to an array."""
     try:
         return as_numpy(value)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -124,7 +124,7 @@ def as_array(value: object, where: str) -> NDArray[Any]:
 
 
 def float_type(given: np.dtype[Any], where: str) -> np.dtype[Any]:
-    """Tell as what embeddings of a type are held: float32 or float64.
+    """Return the type in which embeddings are held: float32 or float64.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def _as_float(array: NDArray[Any], where: str) -> NDArray[Any]:
 
 
 def take_room(size: int, where: str) -> None:
-    """Count an array that is made while samples are read, unless it will lie in a file.
+    """Count the memory of an array made while reading, unless it will lie in a file.
 
     Raises
     ------
@@ -188,23 +188,23 @@ def not_finite(block: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of an array through which it cannot be changed."""
+    """Return a read-only view of an array."""
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
 
 
 class SampleData(Protocol):
-    """Samples of one kind, in a fixed order; rows are counted from 0."""
+    """Samples of one kind in a fixed order, with rows counted from 0."""
 
     @property
     def kind(self) -> SampleKind:
-        """What the samples are."""
+        """The kind of the samples."""
         ...
 
     @property
     def noun(self) -> str:
-        """What messages call one of them."""
+        """The noun for one sample in messages."""
         ...
 
     def __len__(self) -> int: ...
@@ -214,24 +214,24 @@ class SampleData(Protocol):
         ...
 
     def items(self, start: int, stop: int) -> Sequence[Any]:
-        """Return the samples of some rows as an embedder takes them."""
+        """Return the samples of some rows in the form that embedders take."""
         ...
 
     def hash(self, start: int, stop: int) -> str:
-        """Hash some rows: the same samples give the same hash, however they are stored."""
+        """Hash some rows, independent of how they are stored."""
         ...
 
     def notes(self) -> tuple[str, ...]:
-        """Tell what a person must know about these samples."""
+        """Report what a person must know about these samples."""
         ...
 
 
 @runtime_checkable
 class HasRowHashes(Protocol):
-    """Samples that an embedder could take."""
+    """Samples that an embedder can take."""
 
     def row_hashes(self) -> NDArray[np.bytes_]:
-        """Hash each sample by itself: equal samples have equal hashes, in whatever set."""
+        """Hash each sample, so that equal samples of any set have equal hashes."""
         ...
 
 
@@ -259,17 +259,17 @@ class TextData:
         return hash_texts(self.column[start:stop])
 
     def row_hashes(self) -> NDArray[np.bytes_]:
-        """Hash each text by itself."""
+        """Hash each text."""
         return hash_each(self.column.encoded())
 
     def notes(self) -> tuple[str, ...]:
-        """Tell of empty texts."""
+        """Report empty texts."""
         return empty_note(self, (self.column.blank_rows() + 1).tolist())
 
 
 @dataclass(frozen=True, eq=False)
 class TokenData:
-    """Lists of token ids, one behind the other.
+    """Lists of token ids, concatenated.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ class TokenData:
         return type(self)(read_only(self.ids[places]), read_only(ends))
 
     def items(self, start: int, stop: int) -> list[NDArray[np.int32]]:
-        """Return the ids of some rows, an int32 array for each, without copying them."""
+        """Return the ids of some rows as int32 arrays, without copying them."""
         ends = self.ends[start : stop + 1].tolist()
         return [self.ids[first:last] for first, last in pairwise(ends)]
 
@@ -305,12 +305,12 @@ class TokenData:
         return hash_tokens(self.ids[ends[0] : ends[-1]], ends - ends[0])
 
     def row_hashes(self) -> NDArray[np.bytes_]:
-        """Hash each list of ids by itself."""
+        """Hash each list of ids."""
         view = np.ascontiguousarray(self.ids, "<i4").view(np.uint8).data
         return hash_each(view[a:b] for a, b in pairwise((4 * self.ends).tolist()))
 
     def notes(self) -> tuple[str, ...]:
-        """Tell of lists without ids."""
+        """Report lists without ids."""
         return empty_note(self, (np.flatnonzero(np.diff(self.ends) == 0) + 1).tolist())
 
 
@@ -330,7 +330,7 @@ class VectorData:
         return type(self)(read_only(taken(self.array, rows)))
 
     def items(self, start: int, stop: int) -> list[NDArray[Any]]:
-        """Return some rows, as they are."""
+        """Return some rows unchanged."""
         return list(self.array[start:stop])
 
     def hash(self, start: int, stop: int) -> str:
@@ -338,13 +338,13 @@ class VectorData:
         return hash_vectors(self.array[start:stop])
 
     def notes(self) -> tuple[str, ...]:
-        """Tell nothing: what could be said of an embedding is an error."""
+        """Report nothing, since any fault of an embedding is an error."""
         return ()
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedData(VectorData):
-    """What an embedder made of samples: an array for each of its views, the main one first.
+    """Embeddings by an embedder: an array for each of its views, the main one first.
 
     Attributes
     ----------
@@ -374,7 +374,7 @@ class EmbeddedData(VectorData):
 
     @classmethod
     def of(cls, made: Any, where: str) -> Self:
-        """Take what ``calipers.embed`` gave.
+        """Take the output of ``calipers.embed``.
 
         Raises
         ------
@@ -424,7 +424,7 @@ class EmbeddedData(VectorData):
 
 
 def empty_note(samples: SampleData, rows: list[int]) -> tuple[str, ...]:
-    """Tell which samples, counted from 1, are empty and were kept all the same."""
+    """Report which samples, counted from 1, are empty but kept."""
     if not rows:
         return ()
     of = f"{len(rows):,} of {counted(len(samples), samples.noun)}"

@@ -1,4 +1,4 @@
-"""Texts, groups, clusters and prompts as columns, from lists or from a field of each row."""
+"""Columns of texts, groups, clusters and prompts, from lists or from a field of each row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class LogIds:
-    """By what a log names its samples, so that values of samples can be brought back to them.
+    """Identifiers of samples in a log, by which per-sample values are written back.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class LogIds:
 
 
 def text_column(texts: Iterable[object], where: str) -> StringColumn:
-    """Turn texts into a column, or name the one that is no string."""
+    """Convert texts to a column; raise an error for one that is not a string."""
     if isinstance(texts, StringColumn):
         return texts
     if is_arrow(texts):
@@ -61,14 +61,14 @@ def text_column(texts: Iterable[object], where: str) -> StringColumn:
 
 
 def label_columns(where: str, length: int, **labels: Iterable[object] | None) -> dict[str, Any]:
-    """Turn the labels of every kind into columns, as the fields of a sample set."""
+    """Convert labels of every kind to columns, as the fields of a sample set."""
     return {kind: label_column(kind, values, length, where) for kind, values in labels.items()}
 
 
 def label_column(
     kind: str, values: Iterable[object] | None, length: int, where: str
 ) -> StringColumn | None:
-    """Turn one label for each sample into a column."""
+    """Convert one label for each sample to a column."""
     if values is None:
         return None
     column = values if isinstance(values, StringColumn) else _labels(kind, values, where)
@@ -81,7 +81,7 @@ def label_column(
 
 
 def as_label(value: object) -> str | None:
-    """Write a string, number or boolean as a label; None if it is something else.
+    """Convert a string, number or boolean to a label; None for anything else.
 
     Whole numbers are written alike, whether a table holds them as integers or as floats.
     """
@@ -129,7 +129,7 @@ def _label(kind: str, number: int, value: object, where: str) -> str:
 
 
 class FieldLabels:
-    """Collects labels row by row, and remembers the rows that have none.
+    """Collects labels row by row, and the rows without one.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class FieldLabels:
             self._labels.append(number, self._label(number, values))
 
     def finish(self) -> StringColumn | None:
-        """Return the labels; None where no row has one and none is needed.
+        """Return the labels; None where no row has one and none is required.
 
         Raises
         ------
@@ -212,7 +212,7 @@ class FieldLabels:
 
 
 class FieldLogIds:
-    """Collects by what a log of inspect names its samples.
+    """Collects identifiers of samples in a log of inspect.
 
     Parameters
     ----------
@@ -240,5 +240,5 @@ class FieldLogIds:
         self._epochs.append(epoch)
 
     def finish(self) -> LogIds:
-        """Return them."""
+        """Return the identifiers."""
         return LogIds(self._ids.finish(), np.array(self._epochs, np.int64))

@@ -1,4 +1,4 @@
-"""Which languages texts are in, or that they are none: code, numbers, sequences, emoji.
+"""The languages of texts, and other content: code, numbers, sequences, emoji.
 
 **Scripts** tell many languages by themselves: kana Japanese, Hangul Korean, Thai letters Thai.
 Chinese characters without kana are Chinese, in simplified or traditional characters by those that
@@ -114,7 +114,7 @@ _PART = 0.2
 
 @dataclass(frozen=True)
 class TextLanguages:
-    """What the texts of a set are written in.
+    """The languages of the texts of a set.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class TextLanguages:
 
     @classmethod
     def joined(cls, parts: Sequence[TextLanguages]) -> TextLanguages:
-        """Put several sets together, each with the weight of its texts."""
+        """Combine several sets, weighted by their numbers of texts."""
         if len(parts) == 1:
             return parts[0]
         return cls(
@@ -144,7 +144,7 @@ class TextLanguages:
 
     @property
     def noticed(self) -> tuple[str, ...]:
-        """The languages of a twentieth of the texts or more: two texts at least, or half of all."""
+        """Languages of at least a twentieth of the texts, and of two texts or half of all."""
         least = max(NOTICED, min(0.5, 1.9 / max(1, self.n)))
         return tuple(
             name for name, share in self.languages.items() if name not in _NONE and share >= least
@@ -152,7 +152,7 @@ class TextLanguages:
 
     @property
     def kind(self) -> str | None:
-        """What most texts are that are in no language; None where most are in one."""
+        """The kind of most texts that are in no language; None where most are in one."""
         shares = {name: self.languages.get(name, 0.0) for name in NO_LANGUAGE}
         most = max(shares, key=lambda name: shares[name])
         return most if sum(shares.values()) > 0.5 else None
@@ -162,12 +162,12 @@ _NONE = frozenset({*NO_LANGUAGE, UNDECIDED})
 
 
 def is_described(name: str) -> bool:
-    """Whether a language is not called by its name, as ``in Devanagari script``."""
+    """Whether a language has a description instead of a name, as ``in Devanagari script``."""
     return name == ANOTHER or name.endswith(" script")
 
 
 def sampled_rows(hashes: NDArray[np.bytes_]) -> NDArray[np.intp]:
-    """Choose `SAMPLED` rows that stand evenly in the order of the hashes of all; ascending."""
+    """Choose `SAMPLED` rows, evenly spaced in the order of all hashes; ascending."""
     count = len(hashes)
     keys = np.ascontiguousarray(hashes).view(np.uint64).reshape(count, -1)[:, 0]
     places = np.linspace(0, count - 1, SAMPLED).astype(np.intp)
@@ -214,7 +214,7 @@ def _largest(shares: Mapping[str, float]) -> dict[str, float]:
 
 
 def text_parts(texts: Sequence[str], table: SignTable | None = None) -> list[dict[str, float]]:
-    """Tell of each text what it is written in, and which share of it; empty of one without signs.
+    """Return for each text its languages and the share of each; empty without characters.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def _is_sequence(text: str, length: float) -> bool:
 
 
 class SignTable(NamedTuple):
-    """The signs of each of some texts, counted; each array of shape (n,).
+    """Counts of the characters of each text by kind; each array of shape (n,).
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class SignTable(NamedTuple):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> SignTable:
-        """Count the signs of texts."""
+        """Count the characters of texts."""
         joined = "".join(texts).encode("utf-32-le", "surrogatepass")
         points = np.frombuffer(joined, np.uint32)
         used, places = np.unique(points, return_inverse=True)
@@ -375,7 +375,7 @@ _SIMPLE, _OLD = frozenset(SIMPLIFIED), frozenset(TRADITIONAL)
 
 @lru_cache(maxsize=1 << 15)
 def sign_kind(sign: str) -> str:
-    """Name the script of a letter, or what else a sign is.
+    """Return the script of a letter, or the kind of another character.
 
     Examples
     --------
@@ -400,7 +400,7 @@ def sign_kind(sign: str) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def script_of(sign: str) -> str:
-    """Name the script of a letter by the first word of its Unicode name.
+    """Return the script of a letter, from the first word of its Unicode name.
 
     Examples
     --------
@@ -473,7 +473,7 @@ def _is_in(word: str, script: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """How far the words of some texts speak for each language of a script.
+    """Evidence from function words for each language of a script, by text.
 
     Attributes
     ----------
@@ -503,7 +503,7 @@ class Evidence:
 
     @classmethod
     def of(cls, texts: Sequence[str], script: str) -> Evidence:
-        """Look for the words of grammar in texts."""
+        """Count the function words in texts."""
         lexicon = _lexicon(script)
         shape = len(texts), len(lexicon.names)
         score, hits, different = np.zeros((3, *shape))
@@ -531,7 +531,7 @@ class Evidence:
         return cls(script, words, accented, known, score, hits, different, small)
 
     def take(self, rows: Sequence[int]) -> Evidence:
-        """Keep that of some of the texts."""
+        """Keep the evidence on some texts."""
         rows = list(rows)
         return Evidence(
             self.script,
@@ -545,7 +545,7 @@ class Evidence:
         )
 
     def joined(self) -> Evidence:
-        """Take all texts as one."""
+        """Sum the evidence over all texts."""
         lexicon = _lexicon(self.script)
         known = np.unique(np.concatenate([np.zeros(0, np.int64), *self.known]))
         different = lexicon.long[known] @ (lexicon.weights[known] > 0).astype(float)
@@ -561,7 +561,7 @@ class Evidence:
         )
 
     def best(self, different: int = _DIFFERENT) -> NDArray[np.int64]:
-        """Number the language that each text is in, -1 where it says too little.
+        """Return the number of each text's language, -1 where the evidence is too weak.
 
         Parameters
         ----------
@@ -584,7 +584,7 @@ class Evidence:
         return np.where(told, place, -1)
 
     def ends_open(self) -> NDArray[np.bool_]:
-        """Whether the words of each text end as those of English do not, bool of shape (n,)."""
+        """Whether words of each text end unlike English ones, bool of shape (n,)."""
         open_words = [sum(word[-1] in "aiou" for word in words) for words in self.small]
         different = np.array(list(map(len, self.small)), np.int64)
         least = np.where(different >= _MANY, _OPEN_OF_MANY, _OPEN_OF_FEW)
@@ -596,7 +596,7 @@ class Evidence:
         )
 
     def unknown(self) -> str:
-        """Say of a text that is in none of these languages what can be said."""
+        """Describe a text that is in none of these languages."""
         if self.script != "Latin":
             return f"{self.script} script"
         names, enough = _lexicon(self.script).names, int(self.words[0]) >= _ENOUGH
@@ -605,7 +605,7 @@ class Evidence:
         return ANOTHER if enough and (accented or self.ends_open()[0]) else UNDECIDED
 
     def called(self) -> list[str]:
-        """Name the language of each text, with what the others make likely."""
+        """Name the language of each text, using what the other texts make likely."""
         names, first = _lexicon(self.script).names, self.best()
         undecided = np.flatnonzero(first < 0)
         joined = self.take(undecided.tolist()).joined()

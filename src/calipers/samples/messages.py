@@ -1,4 +1,4 @@
-"""Where the text is in what chats are kept as: messages, parts of content, calls of tools.
+"""Paths to the text in chat formats: messages, parts of content, tool calls.
 
 Services and trainers name the same things differently: a message has its text under ``content``
 (OpenAI, Anthropic), ``value`` (ShareGPT), ``parts`` (Gemini) or ``text``; a content may be a list
@@ -29,7 +29,7 @@ ABOUT = (
 
 
 def text_path(value: Any) -> str | None:
-    """Write the path from a value to the last text in it; None where there is none.
+    """Return the path from a value to its last text; None where there is none.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def text_path(value: Any) -> str | None:
 
 
 def messages_path(row: Mapping[str, Any]) -> str | None:
-    """Write the path to the text of the last message of a row; None where it has no messages."""
+    """Return the path to the text of a row's last message; None without messages."""
     for key, cell in row.items():
         last = cell[-1] if isinstance(cell, list) and cell else cell
         if isinstance(last, Mapping) and set(last) & {*ROLES, "message"}:

@@ -1,4 +1,4 @@
-"""From what a person names or holds to sample sets: the formats by suffix, and generated systems.
+"""Sample sets from files and objects: formats by suffix, and generated systems.
 
 A generated system on the command line is a file, or a pattern whose files are its seeds.
 """
@@ -111,7 +111,7 @@ SUFFIXES = (*_STREAMED, *_TABLES, *_SEEKING, *_MAPPED)
 
 
 def can_be_read(path: PurePath) -> bool:
-    """Tell by its name whether a file can be read."""
+    """Tell whether a file can be read, by its name."""
     return split_suffix(path)[1] in SUFFIXES
 
 
@@ -276,7 +276,7 @@ def as_sample_set(
     skip_bad: bool = False,
     progress: Progress | None = None,
 ) -> SampleSet:
-    """Make a sample set of what a person holds.
+    """Make a sample set from an object in memory, such as a list, an array or a data frame.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ def _read_file(path: Path, source: Source) -> SampleSet:
 
 @dataclass(frozen=True)
 class System:
-    """One generated system: its samples, or those of each of its seeds.
+    """A generated system: its samples, or those of each of its seeds.
 
     Attributes
     ----------
@@ -425,7 +425,7 @@ def read_systems(
     progress: Progress | None = None,
     beside: Sequence[str] = (),
 ) -> tuple[System, ...]:
-    """Read the generated systems that a command line names.
+    """Read the generated systems named on a command line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Small tables of scores and judgements: from files, or from what a person holds, to rows.
+"""Small tables of scores and judgements, from files or from objects in memory.
 
 Rows stay as they were written; each knows its number, so that every message can name it.
 """
@@ -33,7 +33,7 @@ Row = tuple[int, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class RowTable:
-    """Rows with their numbers, and what a person calls the whole.
+    """Numbered rows, and the name of the table.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class RowTable:
     columns: tuple[str, ...]
 
     def need(self, *columns: str, hint: str = "") -> None:
-        """Refuse a table that lacks a column; names those that it has."""
+        """Refuse a table that lacks a column, listing those that it has."""
         for column in columns:
             if column not in self.columns:
                 note = f" ({self.source.header_note})" if self.source.header_note else ""
@@ -69,7 +69,7 @@ class RowTable:
         return value.strip()
 
     def number(self, row: Row, column: str) -> float:
-        """Read a finite number; a blank one, NaN and infinity are refused."""
+        """Read a finite number; blank cells, NaN and infinity are refused."""
         number, values = row
         value = as_number(values.get(column))
         if value is None or not math.isfinite(value):
@@ -79,7 +79,7 @@ class RowTable:
 
 
 def read_table(given: Any, parameter: str) -> RowTable:
-    """Bring a file, a data frame or a list of rows to a table.
+    """Make a table from a file, a data frame or a list of rows.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def read_table(given: Any, parameter: str) -> RowTable:
 
 
 def read_file(path: Path) -> tuple[Any, Source]:
-    """Read a file: its rows with their numbers, or the value of a whole JSON file."""
+    """Read a file: its rows with their numbers, or the value of a JSON file."""
     suffix = split_suffix(path)[1]
     source = Source(str(path), path.stem)
     if str(path) == STDIO:
@@ -122,7 +122,7 @@ def read_file(path: Path) -> tuple[Any, Source]:
 
 
 def table_of(rows: Any, source: Source) -> RowTable:
-    """Check that rows are rows, and gather their columns."""
+    """Check the rows, and collect their columns."""
     if not isinstance(rows, list):
         raise source.error(f"must hold a list of rows, but it holds {describe(rows)}")
     numbered = rows if rows and isinstance(rows[0], tuple) else list(enumerate(rows, 1))
@@ -137,7 +137,7 @@ def table_of(rows: Any, source: Source) -> RowTable:
 
 
 def as_number(value: Any) -> float | None:
-    """Read a number, also one in a string; None for anything else."""
+    """Read a number or a string of one; None for anything else."""
     if isinstance(value, bool) or value is None:
         return None
     text = value.strip() if isinstance(value, str) else value
@@ -150,7 +150,7 @@ def as_number(value: Any) -> float | None:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a cell holds nothing; data frames write that as NaN."""
+    """Whether a cell is empty, which data frames write as NaN."""
     nan = isinstance(value, float) and math.isnan(value)
     return nan or value is None or (isinstance(value, str) and not value.strip())
 

@@ -1,4 +1,4 @@
-"""The samples of one side: texts, token ids, images or embeddings, as later stages ask for them."""
+"""Sample sets: texts, token ids, images or embeddings in a fixed order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CHUNK = 1024
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleSet:
-    """Samples in a fixed order: texts, token ids, images, or embeddings computed already.
+    """Samples in a fixed order: texts, token ids, images, or precomputed embeddings.
 
     Texts lie in flat memory and become Python strings a chunk at a time; images are decoded a
     few at a time. Make one with :meth:`from_texts`, :meth:`from_tokens`, :meth:`from_images`,
@@ -101,7 +101,7 @@ class SampleSet:
         prompts: Iterable[object] | None = None,
         notes: Sequence[str] = (),
     ) -> Self:
-        """Hold texts in the order given; empty ones are kept in place and noted.
+        """Make a set of texts in the order given; empty ones are kept and noted.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class SampleSet:
         prompts: Iterable[object] | None = None,
         notes: Sequence[str] = (),
     ) -> Self:
-        """Hold texts as the token ids of a model, in the order given; empty ones are kept.
+        """Make a set of texts given as token ids of a model; empty ones are kept.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class SampleSet:
         notes: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Self:
-        """Hold images in the order given; files are looked at once and decoded when needed.
+        """Make a set of images; files are checked once, and decoded when needed.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class SampleSet:
 
     @classmethod
     def from_vectors(cls, vectors: object, *, name: str, source: str = "<array>") -> Self:
-        """Hold embeddings, one row for each sample.
+        """Make a set of embeddings, one row for each sample.
 
         Parameters
         ----------
@@ -251,14 +251,14 @@ class SampleSet:
 
     @classmethod
     def of_checked_vectors(cls, vectors: NDArray[Any], *, name: str, source: str) -> Self:
-        """Hold an (n, d) array of float32 or float64 that was checked as it was read."""
+        """Make a set from a checked (n, d) array of float32 or float64."""
         return cls(name=name, source=source, data=VectorData(vectors))
 
     @classmethod
     def from_embeddings(
         cls, embeddings: object, *, name: str, source: str = "<embeddings>"
     ) -> Self:
-        """Hold what an embedder made of samples, with all its views.
+        """Make a set from the output of an embedder, with all its views.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class SampleSet:
 
     @property
     def kind(self) -> SampleKind:
-        """Whether the samples are texts, token ids, images or embeddings."""
+        """The kind of the samples: texts, token ids, images or embeddings."""
         return self.data.kind
 
     @property
@@ -286,7 +286,7 @@ class SampleSet:
 
     @property
     def images(self) -> Images | None:
-        """The images, decoded where a row or a slice is taken; None for other kinds."""
+        """The images, each decoded on access; None for other kinds."""
         return Images.of(self.data)
 
     @property
@@ -296,22 +296,22 @@ class SampleSet:
 
     @property
     def embedded(self) -> EmbeddedData | None:
-        """All views of embeddings that an embedder made; None for everything else."""
+        """All views of embeddings by an embedder; None for other kinds."""
         return self.data if isinstance(self.data, EmbeddedData) else None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for the user: rows left out, empty texts, images of many sizes."""
+        """Notes on the samples: rows left out, empty texts, images of different sizes."""
         return (*self.reading_notes, *self._data_notes)
 
     @cached_property
     def content_hash(self) -> str:
-        """Hex SHA-256 of the samples, over the hashes of chunks of `CHUNK` rows."""
+        """SHA-256 of the samples in hex, over the hashes of chunks of `CHUNK` rows."""
         return kinds.hash_hashes(self.data.hash(*rows) for rows in self._spans())
 
     @cached_property
     def languages(self) -> TextLanguages | None:
-        """What up to 200 of the texts are written in, by their hashes; None without texts."""
+        """The languages of up to 200 of the texts, chosen by their hashes; None without texts."""
         column = self.texts
         if column is None:
             return None
@@ -324,11 +324,11 @@ class SampleSet:
         return replace(self, name=name)
 
     def noting(self, *notes: str) -> SampleSet:
-        """Return the same samples, with more notes on their reading."""
+        """Return the same samples with further notes."""
         return replace(self, reading_notes=(*self.reading_notes, *notes))
 
     def with_groups(self, labels: Iterable[object]) -> SampleSet:
-        """Return the same samples, each with the group that it belongs to.
+        """Return the same samples with the group of each.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class SampleSet:
         return replace(self, groups=label_column("groups", labels, len(self), where))
 
     def with_clusters(self, labels: Iterable[object]) -> SampleSet:
-        """Return the same samples, each with the cluster that it was drawn with.
+        """Return the same samples with the cluster that each was drawn in.
 
         Parameters
         ----------
@@ -361,12 +361,12 @@ class SampleSet:
         return replace(self, clusters=label_column("clusters", labels, len(self), where))
 
     def row_hashes(self) -> NDArray[np.bytes_]:
-        """Hash each sample by itself, 16 bytes each, shape (n,); embeddings have no such hashes."""
+        """Hash each sample to 16 bytes, shape (n,); embeddings have no such hashes."""
         data: object = self.data
         return data.row_hashes() if isinstance(data, HasRowHashes) else kinds.hash_each(())
 
     def items(self, rows: NDArray[np.intp]) -> Sequence[Any]:
-        """Return the samples of some rows, ascending, as an embedder takes them.
+        """Return the samples of some ascending rows in the form that embedders take.
 
         Returns
         -------
@@ -380,7 +380,7 @@ class SampleSet:
         return self.data.take(rows).items(0, len(rows))
 
     def word_counts(self) -> NDArray[np.int64] | None:
-        """Count each text's words, shape (n,); None for other kinds.
+        """Count the words of each text, shape (n,); None for other kinds.
 
         A word is what white space separates; of scripts without spaces, a character.
         """
@@ -388,11 +388,11 @@ class SampleSet:
 
     @property
     def word_unit(self) -> str:
-        """Name what :meth:`word_counts` counts: words, characters, or both."""
+        """The unit of :meth:`word_counts`: words, characters, or both."""
         return unit_of(self.texts or ())
 
     def token_counts(self) -> NDArray[np.int64] | None:
-        """Count each sample's token ids, shape (n,); None for other kinds."""
+        """Count the token ids of each sample, shape (n,); None for other kinds."""
         return np.diff(self.data.ends) if isinstance(self.data, TokenData) else None
 
     def take(self, indices: NDArray[np.intp]) -> SampleSet:
@@ -424,7 +424,7 @@ class SampleSet:
         )
 
     def subsample(self, size: int, *, seed: int) -> SampleSet:
-        """Keep `size` random rows in their order; the set itself if it has no more than that.
+        """Keep `size` random rows in their order, or the whole set if it has no more.
 
         The rows depend on the number of samples, `size` and `seed` alone, so files whose rows
         correspond still do afterwards, and a smaller subsample lies within a larger one.
@@ -446,7 +446,7 @@ class SampleSet:
 
     @property
     def place(self) -> str:
-        """What messages call it: its file, or its name where it came from none."""
+        """The name of the set in messages: its file, or its name if it came from none."""
         return _where(self.name, self.source)
 
     def __iter__(self) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The file that is read: what was asked of it, how its messages start, and its bytes.
+"""A file to be read: the options for reading, its messages, and its bytes.
 
 Bytes come decompressed, with a bound on how far a small file may grow and a check, before any is
 kept, that its lines fit in memory.
@@ -33,7 +33,7 @@ _quotes: ContextVar[bool] = ContextVar("calipers_quotes", default=True)
 
 @contextmanager
 def quotation_marks(*, enclose: bool) -> Iterator[None]:
-    """Say whether quotation marks enclose values in the CSV and TSV files that are read within."""
+    """Set whether quotation marks enclose values of CSV and TSV files, within a context."""
     token = _quotes.set(enclose)
     try:
         yield
@@ -47,7 +47,7 @@ LabelKind = Literal["group", "cluster"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Labels of samples that a field of their rows holds.
+    """Labels of samples to be read from a field of their rows.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or standard input, and the choices for reading it.
+    """A file, or standard input, with the options for reading it.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Source:
 
     @property
     def labels(self) -> tuple[Wanted, ...]:
-        """The labels that were asked for."""
+        """The requested labels."""
         asked: tuple[tuple[LabelKind, str | None, bool], ...] = (
             ("group", self.group, self.group_needed),
             ("cluster", self.cluster, self.cluster_needed),
@@ -120,11 +120,11 @@ class Source:
         return tuple(Wanted(kind, path, needed) for kind, path, needed in asked if path is not None)
 
     def counting(self, unit: Unit, header_note: str = "") -> Source:
-        """Return the same source with messages that count another unit."""
+        """Return the same source with another unit in its messages."""
         return replace(self, unit=unit, header_note=header_note)
 
     def called(self, name: str) -> Source:
-        """Return the same source of what a person holds, which goes by this name."""
+        """Return the same source under the name of an object in memory."""
         return replace(self, path=name, name=name)
 
     def error(self, problem: str) -> InputError:
@@ -137,14 +137,14 @@ class Source:
 
 
 def split_suffix(path: PurePath) -> tuple[str, str]:
-    """Split a file's name into stem and suffix, ``.gz`` taken off: ``("a.b", ".jsonl")``."""
+    """Split a file's name into stem and suffix, without ``.gz``: ``("a.b", ".jsonl")``."""
     packed = compression_of(path)
     bare = PurePath(path.name if packed is None else path.name[: -len(packed.suffix)])
     return bare.stem, bare.suffix.lower()
 
 
 def is_compressed(path: PurePath) -> bool:
-    """Tell from its name whether a file is compressed."""
+    """Tell whether a file is compressed, by its name."""
     return compression_of(path) is not None
 
 
@@ -164,13 +164,13 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_seekable(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for formats that jump about in it; a compressed one is unpacked to memory."""
+    """Open a file for formats with random access; a compressed one is unpacked to memory."""
     with open_stream(path) as stream:
         yield io.BytesIO(read_whole(stream, _about(path))) if is_compressed(path) else stream
 
 
 def check_decompressed(path: object, size: int) -> None:
-    """Refuse a small file that would grow large.
+    """Refuse a small file that would decompress to a very large one.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def check_lines_fit(path: Path, in_memory: Callable[[bytes], int]) -> None:
 
 
 def lines_size(content: bytes) -> int:
-    """Tell what lines of text take in memory; their ends are not kept.
+    """Return the memory that lines of text take, without their ends.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def lines_size(content: bytes) -> int:
 
 
 def rows_size(content: bytes) -> int:
-    """Tell what JSON lines take in memory at the least, whatever is kept of each.
+    """Return the least memory that JSON lines take, whatever is kept of each.
 
     Output files of a batch interface are left to the reading, since their rows may hold no text.
     """
@@ -278,7 +278,7 @@ def _refusing_damage(packed: Compression | None, path: object) -> Iterator[None]
 
 
 def decompressed(stream: BinaryIO, named: PurePath, path: object) -> BinaryIO:
-    """Return the decompressed bytes of a stream, which may not grow over all bounds.
+    """Return the decompressed bytes of a stream, whose growth is limited.
 
     Parameters
     ----------

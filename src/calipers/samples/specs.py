@@ -1,4 +1,4 @@
-"""What a person types for a set of samples: ``FILE``, ``NAME=FILE`` and ``FILE@FIELD``.
+"""Sample sets as typed by a person: ``FILE``, ``NAME=FILE`` and ``FILE@FIELD``.
 
 A set is called by its name where it has one, else by its file. Files of one name in several
 folders, as ``results/SYSTEM/model_outputs.json``, are called by the folder that tells them apart.
@@ -34,7 +34,7 @@ Readable = Callable[[PurePath], bool]
 
 @dataclass(frozen=True)
 class Spec:
-    """A set, or the sets of one system, as a person names them.
+    """One set, or the sets of one system, as specified.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Spec:
 
 
 def default_name(path: Path) -> str:
-    """Name a set after its file, without ``.gz`` (or the like) and suffix, or after its folder."""
+    """Name a set by its file, without ``.gz`` and suffix, or by its folder."""
     if os.path.isdir(path):
         return path.resolve().name
     name = split_suffix(path)[0]
@@ -66,7 +66,7 @@ def default_name(path: Path) -> str:
 
 
 def one_set(text: str, readable: Readable) -> Spec:
-    """Read what names one set, such as a reference: a name is empty where none is given.
+    """Parse the specification of one set, such as a reference; the name may be empty.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def one_set(text: str, readable: Readable) -> Spec:
 
 
 def system_spec(text: str, readable: Readable) -> Spec:
-    """Read what names a system, whose files may match a pattern, without opening them.
+    """Parse the specification of a system, whose files may match a pattern.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def system_spec(text: str, readable: Readable) -> Spec:
 
 
 def called_apart(specs: Sequence[Spec]) -> list[Spec]:
-    """Call files of one name by the folders that tell them apart; given names stay."""
+    """Distinguish files of one name by their folders; given names are kept."""
     alike: dict[str, list[int]] = {}
     for place, spec in enumerate(specs):
         if not spec.named and spec.paths[0] != STANDARD_INPUT and not is_address(spec.paths[0]):
@@ -123,7 +123,7 @@ def called_apart(specs: Sequence[Spec]) -> list[Spec]:
 
 
 def folder_names(paths: Sequence[Path]) -> list[str]:
-    """Name paths by the folders that tell them apart; empty where one alone or none does.
+    """Name paths by the folders in which they differ; empty where no single one does.
 
     What all have in common at the end is left out, and no more folders are named than are needed.
 
@@ -150,7 +150,7 @@ def folder_names(paths: Sequence[Path]) -> list[str]:
 
 
 def named_beside(text: str, others: Sequence[str], readable: Readable) -> str:
-    """Return what names one set with a name, where its file is called as one of other sets is.
+    """Return the specification of a set, named by its folder if its file's name is taken.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def named_beside(text: str, others: Sequence[str], readable: Readable) -> str:
 
 
 def check_names(texts: Sequence[str], specs: Sequence[Spec]) -> None:
-    """Refuse systems of one name."""
+    """Refuse systems of the same name."""
     names = [spec.name for spec in specs]
     for second, name in enumerate(names):
         first = names.index(name)

@@ -1,4 +1,4 @@
-"""Thumbnails: an image small enough for a page, as a file's bytes.
+"""Thumbnails: small image files for a page.
 
 An image that fits is kept pixel by pixel (PNG): artefacts that a person sees in it are its own.
 A larger one is made smaller and written as JPEG without subsampled colours.
@@ -20,7 +20,7 @@ LARGEST = 50_000
 
 
 def thumbnail(pixels: Image, side: int = SIDE) -> bytes:
-    """Write an image as a small file, its proportions kept.
+    """Encode an image as a small file, keeping its proportions.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def thumbnail(pixels: Image, side: int = SIDE) -> bytes:
 
 
 def media_type(data: bytes) -> str:
-    """Tell the format of a thumbnail by how it begins.
+    """Return the format of a thumbnail by its first bytes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Lists of token ids, checked and put one behind the other."""
+"""Lists of token ids, checked and concatenated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RULE = f"token ids must be whole numbers from 0 to {LARGEST:,}"
 
 
 class TokenColumn:
-    """Token ids that grow by one sample at a time.
+    """A growing column of token ids.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class TokenColumn:
 
     @property
     def length(self) -> int:
-        """How many samples there are so far."""
+        """Number of samples so far."""
         return len(self._ends) - 1
 
     def append(self, number: int, value: object) -> None:
@@ -60,7 +60,7 @@ class TokenColumn:
 
 
 def checked_tokens(ids: Iterable[object] | TokenData, where: str) -> TokenData:
-    """Turn a person's samples into lists of token ids, or name the sample that is not one.
+    """Convert samples to lists of token ids; raise an error for one that is not.
 
     Raises
     ------
@@ -76,13 +76,13 @@ def checked_tokens(ids: Iterable[object] | TokenData, where: str) -> TokenData:
 
 
 def wrong_id(place: int, value: object) -> str:
-    """Say that the value at a place, counted from 0, is not an id."""
+    """Build the error for an invalid id at a position, counted from 0."""
     hint = "; embeddings must be an array, or a .npy file" if isinstance(value, float) else ""
     return f"{RULE}, but id {place + 1:,} is {describe(value)}{hint}"
 
 
 def is_id_list(value: object) -> bool:
-    """Tell whether a value is meant as token ids: a list of numbers, or an array of one axis."""
+    """Tell whether a value represents token ids: a list of numbers, or a 1-d array."""
     if isinstance(value, list | tuple):
         return all(_is_number(number) for number in value)
     return getattr(value, "ndim", None) == 1 and getattr(value, "shape", None) is not None

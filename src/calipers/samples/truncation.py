@@ -1,4 +1,4 @@
-"""Texts cut to one length in words, or without their first words, so that neither speaks for them.
+"""Texts cut to one length in words, or without their first words.
 
 A text ends at the end of its W-th word; the white space between words stays as it is, that behind
 the last word goes. Words are what white space separates and, of scripts without spaces, characters
@@ -25,7 +25,7 @@ from calipers.unicode.written_words import counted_words, first_words, last_word
 
 
 def match_length(samples: SampleSet, words: int) -> SampleSet:
-    """Cut every text to its first words; do it to both sides, and to the training set.
+    """Cut every text to its first words, on both sides and in the training set.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
 
 
 def skip_words(samples: SampleSet, words: int) -> SampleSet:
-    """Leave out the first words of every text, such as a prompt that all of them begin with.
+    """Remove the first words of every text, such as a prompt common to all.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def skip_words(samples: SampleSet, words: int) -> SampleSet:
 
 
 def check_left(given: SampleSet, left: Iterable[str], option: str) -> None:
-    """Refuse an option that takes all words from most texts.
+    """Refuse an option that removes all words of most texts.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def check_left(given: SampleSet, left: Iterable[str], option: str) -> None:
 
 
 def check_filled(reference: SampleSet) -> None:
-    """Refuse a reference of which most texts are empty: nothing can be said to be like it.
+    """Refuse a reference of mostly empty texts.
 
     Raises
     ------

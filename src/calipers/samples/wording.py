@@ -1,4 +1,4 @@
-"""How values, names and row numbers are worded in messages about samples."""
+"""Wording of values, names and row numbers in messages about samples."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def counted(count: int, noun: str) -> str:
 
 
 def first_few(numbers: Sequence[int], limit: int = 5) -> str:
-    """List the first numbers and say how many more there are: ``2, 5, 9 and 40 more``."""
+    """List the first numbers and count the others: ``2, 5, 9 and 40 more``."""
     shown = [str(number) for number in numbers[:limit]]
     return _listed(shown, len(numbers) - len(shown))
 
 
 def first_names(names: Sequence[str], limit: int) -> str:
-    """List the first names as they are and say how many more there are: ``a, b and 7 more``."""
+    """List the first names and count the others: ``a, b and 7 more``."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
 
@@ -51,7 +51,7 @@ def shortened(text: str, length: int = NAME_LENGTH) -> str:
 
 
 def describe(value: object) -> str:
-    """Say what a value is that should have been a string."""
+    """Describe a value that should have been a string."""
     match value:
         case None:
             return "null"

@@ -1,1 +1,1 @@
-"""Readers of files and of what a person holds, one module a format."""
+"""Readers of files and of tables in memory, one module per format."""

@@ -1,4 +1,4 @@
-"""Files behind an address with ``://``, such as ``s3://bucket/ref.parquet``, read by fsspec.
+"""Files at addresses with ``://``, such as ``s3://bucket/ref.parquet``, read by fsspec.
 
 Nothing is reached but what a person named. Of a parquet file only the columns that are needed are
 fetched; files of lines are read as they come. Formats that are mapped from disk (``.npy``,
@@ -31,7 +31,7 @@ TABLE = ".parquet"
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a text is an address and no path.
+    """Tell whether a text is an address rather than a path.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def is_address(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Remote:
-    """A file, a folder or a pattern behind an address.
+    """A file, a folder or a pattern at an address.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Remote:
 
     @classmethod
     def at(cls, address: str) -> Remote:
-        """Find what reaches an address, without reaching it.
+        """Find the file system of an address, without connecting.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class Remote:
 
     @property
     def name(self) -> str:
-        """The name of its set: that of the file without its suffixes, or of the folder."""
+        """The name of its set: the file's name without suffixes, or the folder's."""
         place = PurePosixPath(self.path)
         if glob.has_magic(self.path):
             return place.parent.name
@@ -89,11 +89,11 @@ class Remote:
 
     @property
     def suffix(self) -> str:
-        """What its name ends in, without ``.gz`` and the like."""
+        """The suffix of its name, without ``.gz`` and the like."""
         return split_suffix(PurePosixPath(self.path))[1]
 
     def found(self) -> list[Remote]:
-        """List the files that are meant: itself, those of a pattern, or the shards of a folder.
+        """List the files: itself, the matches of a pattern, or the shards of a folder.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class Remote:
 
     @contextmanager
     def reached(self) -> Iterator[None]:
-        """Tell of what goes wrong on the way."""
+        """Turn errors of access into messages."""
         try:
             yield
         except CalipersError:
@@ -147,7 +147,7 @@ class Remote:
 
     @contextmanager
     def seekable(self) -> Iterator[BinaryIO]:
-        """Open the file for formats that jump about in it; a compressed one is read to memory."""
+        """Open the file for formats with random access; a compressed one is read into memory."""
         with self.stream() as stream:
             if is_compressed(PurePosixPath(self.path)):
                 yield io.BytesIO(
@@ -164,7 +164,7 @@ class Remote:
 
 
 def matches(address: str) -> list[str]:
-    """Give the addresses of the files that match a pattern; or the address, if it is no pattern."""
+    """Return the addresses of the files that match a pattern, or the address itself."""
     if not glob.has_magic(address):
         return [address]
     return [file.address for file in Remote.at(address).found()]
@@ -173,7 +173,7 @@ def matches(address: str) -> list[str]:
 def read_remote(
     place: Remote, source: Source, streamed: Mapping[str, Read], seeking: Mapping[str, Read]
 ) -> SampleSet:
-    """Read the file, or the parquet shards, behind an address.
+    """Read the file, or the parquet shards, at an address.
 
     Parameters
     ----------

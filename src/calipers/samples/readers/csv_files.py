@@ -1,4 +1,4 @@
-"""Tables in text files: CSV, by the mark between its columns, and TSV."""
+"""Tables in text files: CSV with any separator, and TSV."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _read(stream: BinaryIO, source: Source, delimiter: str | None) -> SampleSet:
 def csv_rows(
     stream: BinaryIO, source: Source, delimiter: str | None, notes: list[str] | None = None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows below the header, each with the line on which it begins.
+    """Yield the rows below the header, each with the line where it begins.
 
     Without a delimiter the header row decides which of `MARKS` it is. Of quoted values that hold
     what looks like further rows a note is made.
@@ -176,7 +176,7 @@ def _swallowed(rows: dict[int, int]) -> str:
 
 
 def swallowed(notes: Iterable[str]) -> Iterator[str]:
-    """Return the notes on a file that say that quotation marks may have swallowed rows of it."""
+    """Return notes on a file in which quotation marks may have swallowed rows."""
     return (note for note in notes if note.endswith(f": if these are rows, {UNQUOTED}"))
 
 
@@ -233,7 +233,7 @@ def _check_header(header: list[str], source: Source, delimiter: str | None) -> N
 
 
 def piped_table(lines: Sequence[str], source: Source) -> str | None:
-    """Name the columns of a table without a file name, which its first line gives it away as.
+    """Describe the columns of a table without a file name, if its first line is a header.
 
     That is so where it names several columns, one of them usual for a text or asked for, or all
     other rows have as many values; or one usual name where further lines are quoted.

@@ -1,4 +1,4 @@
-"""Folders that Hugging Face ``datasets`` saved: which files hold the data, without that package."""
+"""Folders saved by Hugging Face ``datasets``, read without that package."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from calipers.samples.wording import describe, names, shortened
 
 
 def is_dataset(folder: Path) -> bool:
-    """Tell whether Hugging Face ``datasets`` saved a folder."""
+    """Tell whether a folder was saved by Hugging Face ``datasets``."""
     return any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
 
 
 def read_dataset(folder: Path, source: Source) -> SampleSet:
-    """Read a folder written by ``Dataset.save_to_disk``; the data stay on disk, memory-mapped."""
+    """Read a folder written by ``Dataset.save_to_disk``, memory-mapped."""
     files = [folder / name for name in _data_files(folder, source)]
     if not files:
         raise source.error("holds no samples")

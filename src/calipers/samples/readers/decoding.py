@@ -1,4 +1,4 @@
-"""Bytes of text files as lines: UTF-8, decoded line by line, with a byte order mark dropped."""
+"""Decoding of text files: UTF-8 line by line, without a byte order mark."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAD = 2**16
 
 
 def decoded(stream: BinaryIO, source: Source) -> Iterator[tuple[int, str]]:
-    """Decode lines one by one, numbered from 1, with their ends; a byte order mark is dropped.
+    """Decode lines one by one, numbered from 1, with their ends and without a byte order mark.
 
     Lines end with a line feed; in a file that begins without any, also with a carriage return,
     which is then given as a line feed.
@@ -55,7 +55,7 @@ def decoded(stream: BinaryIO, source: Source) -> Iterator[tuple[int, str]]:
 
 
 def decode(data: bytes, source: Source) -> str:
-    """Decode a whole file; the message for bytes that are not UTF-8 names their line."""
+    """Decode a whole file; the message for invalid UTF-8 names the line."""
     check_encoding(data[:HEAD], source)
     try:
         return data.removeprefix(BOM).decode()
@@ -64,7 +64,7 @@ def decode(data: bytes, source: Source) -> str:
 
 
 def check_encoding(head: bytes, source: Source) -> None:
-    """Refuse UTF-16 and UTF-32 without a byte order mark, which may pass for valid UTF-8.
+    """Refuse UTF-16 and UTF-32 without a byte order mark, which may be valid UTF-8.
 
     Where NULs stand beside most line ends, or in place of every other byte, each character takes
     two bytes or four.

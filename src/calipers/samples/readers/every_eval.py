@@ -1,4 +1,4 @@
-"""Samples of Every Eval Ever, the shared schema of the EvalEval Coalition (read: 0.2 and 0.3).
+"""Samples of Every Eval Ever, the schema of the EvalEval Coalition (versions 0.2 and 0.3).
 
 A file ``*_samples.jsonl`` has a row for each sample and each score of it, so a sample with two
 scores is there twice. The texts are ``output.raw``, one or several; of a conversation, the last
@@ -26,7 +26,7 @@ def is_every_eval(row: object) -> bool:
 
 
 def is_every_eval_scores(value: object) -> bool:
-    """Tell whether the value of a whole JSON file is its file of scores, which has no samples."""
+    """Tell whether a JSON file is one of scores of Every Eval Ever, without samples."""
     return isinstance(value, dict) and {"evaluation_results", "model_info"} <= set(value)
 
 

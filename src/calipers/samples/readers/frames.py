@@ -1,4 +1,4 @@
-"""Tables that a person holds: data frames of pandas and polars, Arrow tables, datasets, streams.
+"""Tables in memory: data frames of pandas and polars, Arrow tables, datasets, streams.
 
 None of these packages is imported: a table is known by its methods. Of its columns only those are
 looked at that hold the samples, their prompts and their labels, some thousand rows at a time. Of a
@@ -59,13 +59,13 @@ class DataFrameTable:
     def streamed(
         cls, kind: str, first: dict[str, Any], stream: Iterable[dict[str, Any]]
     ) -> DataFrameTable:
-        """Take rows that can be gone through once, the first of which is known."""
+        """Take rows that can be iterated only once, the first of which is known."""
         names = tuple(first)
         return cls(kind, names, 1, lambda place, start, stop: [first[names[place]]], stream)
 
     @classmethod
     def of(cls, value: Any) -> DataFrameTable | None:
-        """Take a table as what it is; None where it is not a table."""
+        """Take a table of any supported type; None for anything else."""
         kind = type(value).__name__
         if isinstance(value, type):
             return None
@@ -99,7 +99,7 @@ class DataFrameTable:
         return None
 
     def rows(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return the rows, numbered from 1, with the wanted columns or (None) all."""
+        """Yield the rows, numbered from 1, with the requested columns, or all for None."""
         if self.stream is not None:
             for number, cells_of in enumerate(self.stream, 1):
                 yield (
@@ -121,7 +121,7 @@ class DataFrameTable:
                 yield start + offset, dict(zip(row, map(_plain, cells), strict=True))
 
     def values(self, wanted: Sequence[str], source: Source) -> dict[str, list[Any]]:
-        """Return whole columns, as they are."""
+        """Return whole columns unchanged."""
         if self.stream is None:
             places = map(self.columns.index, wanted)
             parts = (list(self.part(place, 0, self.length)) for place in places)
@@ -135,7 +135,7 @@ class DataFrameTable:
         return columns
 
     def first(self) -> dict[str, Any]:
-        """Return the first row, as it is."""
+        """Return the first row unchanged."""
         places = range(len(self.columns))
         return {name: self.part(at, 0, 1)[0] for name, at in zip(self.columns, places, strict=True)}
 
@@ -147,7 +147,7 @@ def is_lazy(value: object) -> bool:
 
 
 def collected(frame: Any, source: Source) -> tuple[Any, Source, tuple[str, ...] | None]:
-    """Collect the columns of a lazy frame that are needed.
+    """Collect the required columns of a lazy frame.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def is_vector(value: object) -> bool:
 
 
 def stacked(vectors: Sequence[Any], where: str) -> Any:
-    """Put embeddings one below the other.
+    """Stack embeddings as rows.
 
     Raises
     ------

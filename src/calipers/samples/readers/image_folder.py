@@ -1,4 +1,4 @@
-"""Folders and lists of image files, and the sub-folder of each image as its group or cluster.
+"""Folders and lists of image files, with sub-folders as groups or clusters.
 
 Hidden files and folders are left out; links to folders are followed, each folder once.
 """
@@ -35,12 +35,12 @@ FOLDER = "folder"
 
 
 def is_image_name(path: str | os.PathLike[str]) -> bool:
-    """Tell from its name whether a file should be an image."""
+    """Tell whether a file should be an image, by its name."""
     return os.path.splitext(path)[1].lower() in SUFFIXES
 
 
 def read_image_folder(folder: Path, source: Source) -> SampleSet | None:
-    """Read the images of a folder and of those in it, sorted; None if there are none."""
+    """Read the images of a folder and its sub-folders, sorted; None if there are none."""
     walk = _Walk()
     walk.walk(folder)
     if not walk.images:
@@ -55,7 +55,7 @@ def read_image_folder(folder: Path, source: Source) -> SampleSet | None:
 def read_image_files(
     paths: Sequence[str], base: Path, source: Source, notes: Sequence[str] = ()
 ) -> SampleSet:
-    """Read image files as one set; labels are the sub-folders of `base` in which they lie."""
+    """Read image files as one set; labels are their sub-folders of `base`."""
     labels = {wanted.kind: _labels(paths, base, source, wanted) for wanted in source.labels}
     return SampleSet.from_images(
         paths,
@@ -70,7 +70,7 @@ def read_image_files(
 
 
 def one_image(source: Source) -> InputError:
-    """Build the error for an image where a set of images is needed."""
+    """Build the error for a single image where a set is needed."""
     return source.error(
         "is one image, but a set needs many: give the folder that contains them, or for a "
         "generated system the pattern "

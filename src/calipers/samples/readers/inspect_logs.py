@@ -1,4 +1,4 @@
-"""Logs of inspect (inspect_ai): ``.eval``, a zip with a JSON file for each sample, and ``.json``.
+"""Logs of inspect (inspect_ai): ``.eval``, a zip of JSON files, and ``.json``.
 
 Both hold the same samples; what is read of one is said in :mod:`calipers.samples.readers.logs`. A
 log may come from anywhere: nothing is unpacked to disk, a part gives no more bytes than the zip
@@ -37,12 +37,12 @@ _SAMPLE = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>[0-9]{1,9})\.json", re
 
 
 def is_inspect_log(value: object) -> bool:
-    """Tell whether the value of a whole JSON file is a log of inspect."""
+    """Tell whether the value of a JSON file is a log of inspect."""
     return isinstance(value, dict) and "status" in value and isinstance(value.get("eval"), dict)
 
 
 def read_inspect_json(value: dict[str, Any], source: Source) -> SampleSet:
-    """Read the samples of a log that is one JSON file."""
+    """Read the samples of a log in one JSON file."""
     source = source.counting("sample")
     samples = value.get("samples")
     if not isinstance(samples, list) or not samples:
@@ -52,7 +52,7 @@ def read_inspect_json(value: dict[str, Any], source: Source) -> SampleSet:
 
 
 def read_eval(stream: BinaryIO, source: Source) -> SampleSet:
-    """Read the samples of a ``.eval`` log, in the order of their epochs and ids.
+    """Read the samples of an ``.eval`` log, in the order of epochs and ids.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""JSON lines, and JSON of one value."""
+"""JSON lines, and JSON files of one value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_jsonl(stream: BinaryIO, source: Source) -> SampleSet:
 
 
 def read_json(stream: BinaryIO, source: Source) -> SampleSet:
-    """Read samples from a list of strings, or of objects, from a table, or from an object.
+    """Read samples from a JSON list of strings or objects, a table, or an object.
 
     Where an object holds several lists, the field names one: ``--field model_a``, or
     ``--field model_a[*].text``.
@@ -38,7 +38,7 @@ def read_json(stream: BinaryIO, source: Source) -> SampleSet:
 
 
 def json_value(stream: BinaryIO, source: Source) -> Any:
-    """Read a whole JSON file, whatever it holds."""
+    """Read the value of a JSON file."""
     data = read_whole(stream, source.error)
     budget().borrow(json_size(data), source.error)
     text = decode(data, source)
@@ -49,7 +49,7 @@ def json_value(stream: BinaryIO, source: Source) -> Any:
 
 
 def read_json_value(value: Any, source: Source) -> SampleSet:
-    """Read samples from the value of a whole JSON file."""
+    """Read samples from the value of a JSON file."""
     if is_inspect_log(value):
         return read_inspect_json(value, source)
     if is_every_eval_scores(value):
@@ -70,7 +70,7 @@ def read_json_value(value: Any, source: Source) -> SampleSet:
 
 
 def json_rows(lines: Iterable[tuple[int, str]], source: Source) -> Iterator[tuple[int, Any]]:
-    """Parse the lines that are not blank, keeping their numbers."""
+    """Parse the lines that are not blank, with their numbers."""
     parse = _DECODER.decode
     for number, line in lines:
         if line.isspace() or not line:

@@ -1,4 +1,4 @@
-"""Where the rows are in one JSON value: tables as other tools write them, and lists in an object.
+"""The rows in one JSON value: tables written by other tools, and lists in an object.
 
 Tables are known by their form: **split**, the names of columns beside lists of cells (pandas,
 MLflow, Weights & Biases, Datasette); **columns**, an object or a list of cells for each (pandas by
@@ -115,7 +115,7 @@ def _of_index(value: Mapping[str, Any], field: str | None) -> Rows | None:
 
 
 def only_list(value: Mapping[str, Any], source: Source) -> Sequence[Any]:
-    """Return the list of samples in an object that holds one.
+    """Return the list of samples in an object with a single one.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def only_list(value: Mapping[str, Any], source: Source) -> Sequence[Any]:
 
 
 def rows_by_name(value: Any) -> list[Any] | None:
-    """Give the texts, or the rows, that an object holds by their names; None for anything else."""
+    """Return the texts or rows that an object holds by name; None for anything else."""
     return list(value.values()) if _holds_by_name(value) else None
 
 

@@ -1,4 +1,4 @@
-"""Known logs: OpenAI's batch interface, lm-evaluation-harness, and inspect.
+"""Logs of known tools: OpenAI's batch interface, lm-evaluation-harness, and inspect.
 
 **Batch output**, also written by other services: each row answers one request with ``custom_id``,
 ``response`` (``status_code`` and ``body``) and ``error``. Texts lie in
@@ -27,7 +27,7 @@ from calipers.samples.wording import counted, describe, names, numbered, shorten
 
 
 def is_batch_output(row: dict[str, Any]) -> bool:
-    """Tell whether a row is of such a file."""
+    """Tell whether a row is of an output file of OpenAI's batch interface."""
     response = row.get("response", "")
     return "custom_id" in row and (response is None or isinstance(response, dict))
 
@@ -35,7 +35,7 @@ def is_batch_output(row: dict[str, Any]) -> bool:
 def batch_items(
     rows: Iterator[tuple[int, Any]], source: Source, notes: list[str]
 ) -> Iterator[tuple[int, Any, Any, Any]]:
-    """Yield the text of every choice; rows with an error and choices without text are noted."""
+    """Yield the text of every choice, noting rows with an error and choices without text."""
     failed: list[int] = []
     silent: list[int] = []
     reason = ""
@@ -136,7 +136,7 @@ SEEN = 256
 
 
 def is_harness(row: dict[str, Any]) -> bool:
-    """Tell whether a row is of such a log."""
+    """Tell whether a row is of a log of lm-evaluation-harness."""
     return "doc_id" in row and isinstance(row.get("resps"), list)
 
 
@@ -172,13 +172,13 @@ def harness_items(
 
 
 class Seen:
-    """Under which names, such as those of filters, each content has been shown already."""
+    """Contents that have been seen, and under which names, such as filters."""
 
     def __init__(self) -> None:
         self._names: dict[bytes, tuple[str, ...]] = {}
 
     def before(self, content: object, name: str, *, named: bool = True) -> bool:
-        """Tell whether a row shows what another one has shown under another name.
+        """Tell whether a row repeats the content of another one under another name.
 
         The same name again is another run with equal responses, unless rows have no names.
         """
@@ -190,18 +190,18 @@ class Seen:
 
 
 class Filters:
-    """The filters whose rows were read one by one, since a field of theirs was asked for."""
+    """The filters whose rows were read one by one, for a field of theirs."""
 
     def __init__(self) -> None:
         self._found: dict[str, None] = {}
 
     def see(self, row: Any) -> None:
-        """Look at a row, which may be of any file."""
+        """Record the filter of a row, of any file."""
         if isinstance(row, dict) and is_harness(row) and isinstance(row.get("filter"), str):
             self._found[row["filter"]] = None
 
     def notes(self) -> list[str]:
-        """Say that the rows of several filters were taken together."""
+        """Report that the rows of several filters were combined."""
         if len(self._found) < 2:
             return []
         return [
@@ -300,7 +300,7 @@ def is_inspect(row: object) -> bool:
 def inspect_items(
     rows: Iterator[tuple[int, Any]], source: Source, notes: list[str]
 ) -> Iterator[tuple[int, Any, Any, Any]]:
-    """Yield the completion of every sample, or what lies at the field that was asked for.
+    """Yield the completion of every sample, or the value of the requested field.
 
     Samples that ended in an error or have no output are left out and noted.
     """

@@ -1,4 +1,4 @@
-"""Rows of any format, as Python values, into a sample set.
+"""Rows of any format, as Python values, turned into a sample set.
 
 Readers give numbered rows; here the text, or the token ids, of each are found, checked and stored.
 Whether a file holds texts or token ids is decided by the first value that tells.
@@ -45,7 +45,7 @@ Item = tuple[int, Any, Any, Any]
 
 
 def typed(items: Iterator[Item], field: str | None, source: Source) -> Iterator[Item]:
-    """Pass on values that are all strings, or all lists of numbers, and refuse what is neither.
+    """Yield values that are all strings, or all lists of numbers, and refuse others.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ Row = tuple[int, Any]
 
 
 def read_rows(rows: Iterable[Row], source: Source) -> SampleSet:
-    """Take the samples out of rows: texts, token ids, objects with such a field, or a log."""
+    """Extract the samples from rows: texts, token ids, objects with such a field, or a log."""
     rows = iter(rows)
     first = next(rows, None)
     if first is None:
@@ -153,7 +153,7 @@ def _with_field(row: dict[str, Any], source: Source) -> tuple[Source, tuple[str,
 
 @contextmanager
 def naming_messages(first: Callable[[], Any]) -> Iterator[None]:
-    """Say, where no field of a text is found, how that of the last message is named.
+    """Explain, where no text field is found, how to name that of the last message.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _collected(
 
 
 def without_prompts(missing: int, total: int) -> str:
-    """Say that prompts were not kept, since not every sample has one."""
+    """Report that prompts were not kept, since not every sample has one."""
     return f"prompts were left out: {missing:,} of {counted(total, 'sample')} have none"
 
 

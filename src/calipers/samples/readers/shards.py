@@ -1,4 +1,4 @@
-"""Sets in shards: the files of a folder, of a pattern or of a list, read as one set.
+"""Sharded sets: the files of a folder, a pattern or a list, read as one set.
 
 Shards of vectors are joined (:mod:`calipers.samples.joining`), shards of a table read one after the
 other, as are shards of texts (JSON lines, CSV and the like, also compressed). They come in the
@@ -54,18 +54,18 @@ _PART = re.compile(r"(?:part|shard|chunk|split)s?[-_.]?\d.*|\d+\.[^/]*", re.IGNO
 
 
 def shard_suffix(path: str | os.PathLike[str]) -> str:
-    """Return what the name of a shard ends in; empty where it is none."""
+    """Return the suffix of a shard's name; empty for another file."""
     ends = Path(path).suffix.lower(), split_suffix(PurePath(path))[1]
     return ends[0] if ends[0] in SUFFIXES else ends[1] if ends[1] in TEXTS else ""
 
 
 def is_shard_name(path: str | os.PathLike[str]) -> bool:
-    """Tell from its name whether a file may be a shard."""
+    """Tell whether a file may be a shard, by its name."""
     return bool(shard_suffix(path))
 
 
 def holds_texts(paths: Sequence[PurePath]) -> bool:
-    """Tell from their names whether files of one format are shards of texts."""
+    """Tell whether files of one format are shards of texts, by their names."""
     return all(shard_suffix(path) in TEXTS for path in paths)
 
 
@@ -78,19 +78,19 @@ def _is_text_shard(path: PurePath) -> bool:
 
 
 def in_shards(paths: Iterable[AnyPath]) -> list[AnyPath]:
-    """Keep those of the files of a folder that are shards, in their order."""
+    """Keep the files of a folder that are shards, in order."""
     known = list(paths)
     binary = [path for path in known if path.suffix.lower() in (*ARRAYS, *TABLES)]
     return natural(binary) or text_shards(known)
 
 
 def text_shards(paths: Iterable[AnyPath]) -> list[AnyPath]:
-    """Keep those of the files of a folder that are shards of texts by their names, in order."""
+    """Keep the files of a folder that are shards of texts by name, in order."""
     return natural(filter(_is_text_shard, paths))
 
 
 def find_shards(folder: Path, source: Source) -> tuple[list[Path], tuple[str, ...]] | None:
-    """Find the shards that lie in a folder itself, in their order; None where there are none.
+    """Find the shards directly in a folder, in order; None where there are none.
 
     Returns
     -------
@@ -117,13 +117,13 @@ def find_shards(folder: Path, source: Source) -> tuple[list[Path], tuple[str, ..
 
 
 def holds_shards_of_lines(folder: Path) -> bool:
-    """Tell whether the ``.txt`` files of a folder are shards by their names, and no texts."""
+    """Tell whether the ``.txt`` files of a folder are shards by name, rather than texts."""
     files = (entry for entry in folder.iterdir() if not entry.name.startswith((".", "_")))
     return any(shard_suffix(file) == ".txt" and _is_text_shard(file) for file in files)
 
 
 def natural(paths: Iterable[AnyPath]) -> list[AnyPath]:
-    """Sort paths by their names, with numbers in them by value.
+    """Sort paths by name, with numbers by value.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def natural(paths: Iterable[AnyPath]) -> list[AnyPath]:
 
 
 def check_complete(paths: Sequence[PurePath], source: Source) -> None:
-    """Refuse shards of several sets, or of one that is not whole, as far as their names tell.
+    """Refuse shards of several sets or of an incomplete one, as far as names tell.
 
     Raises
     ------
@@ -173,21 +173,21 @@ def check_complete(paths: Sequence[PurePath], source: Source) -> None:
 
 
 def are_shards_of_one_set(paths: Sequence[str]) -> bool:
-    """Tell whether several files are, by their names, parts of one set: ``x-00000-of-00008``."""
+    """Tell whether files are parts of one set by name: ``x-00000-of-00008``."""
     matches = [_OF.fullmatch(os.path.basename(path)) for path in paths if is_shard_name(path)]
     sets = {(match["before"], match["total"], match["behind"]) for match in matches if match}
     return 1 < len(paths) == sum(match is not None for match in matches) and len(sets) == 1
 
 
 def are_parts(paths: Sequence[str]) -> bool:
-    """Tell whether the files of a pattern are one set by their names, and no repetitions of it."""
+    """Tell whether the files of a pattern are parts of one set by name, not repetitions."""
     if are_shards_of_one_set(paths):
         return True
     return len(paths) > 1 and all(map(_is_text_shard, map(PurePath, paths)))
 
 
 def shards_of_pattern(pattern: str) -> list[Path]:
-    """List the files that match a pattern, in their order; none where it is no pattern.
+    """List the files that match a pattern, in order; none without a pattern.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def shards_of_pattern(pattern: str) -> list[Path]:
 
 
 def shard_paths(value: object) -> list[Path]:
-    """Return the paths of shards that a person holds in a list; none where it is something else."""
+    """Return the paths of shards in a list; none for anything else."""
     if not isinstance(value, list | tuple) or not value:
         return []
     if not all(isinstance(path, str | os.PathLike) for path in value):
@@ -221,7 +221,7 @@ def shard_paths(value: object) -> list[Path]:
 
 
 def check_alike(paths: Sequence[Path], source: Source) -> list[str]:
-    """Refuse files of several formats, or empty ones; give the format."""
+    """Refuse files of several formats, or empty ones; return the format."""
     suffixes = sorted({shard_suffix(path) for path in paths})
     if len(suffixes) > 1:
         raise source.error(
@@ -236,7 +236,7 @@ def check_alike(paths: Sequence[Path], source: Source) -> list[str]:
 
 
 def read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
-    """Read files of vectors or tables as one set, in their order.
+    """Read files of vectors or tables as one set, in order.
 
     Raises
     ------

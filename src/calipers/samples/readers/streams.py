@@ -1,4 +1,4 @@
-"""Samples that come one by one: data sets and loaders of PyTorch, streamed data sets, generators.
+"""Streams of samples: data sets and loaders of PyTorch, streamed data sets, generators.
 
 None of these libraries is imported: what is theirs is known by its class, where they are loaded.
 A batch that a loader gives is taken apart; of a pair, such as a sample with its label, the first is
@@ -27,7 +27,7 @@ def is_torch_data(value: object) -> bool:
 
 
 def torch_samples(value: Any, where: str) -> Iterator[Any]:
-    """Return the samples of a data set or a loader of PyTorch one by one.
+    """Yield the samples of a data set or loader of PyTorch one by one.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def _are_images(batch: Iterable[Any]) -> bool:
 
 
 def holds_arrays(row: Mapping[str, Any]) -> bool:
-    """Tell whether a row holds arrays, tensors or images beside plain values."""
+    """Tell whether a row holds arrays, tensors or images besides plain values."""
     return any(is_array(cell) or is_pillow(cell) for cell in row.values())
 
 
 def read_stream(rows: Iterable[dict[str, Any]], kind: str, source: Source) -> SampleSet:
-    """Read a sample, or several, from each row of what can be gone through once.
+    """Read a sample, or several, from each row of an iterable that is read once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tables in Arrow memory: parquet and Arrow files, and those of saved datasets, a batch at a time.
+"""Tables in Arrow format: parquet and Arrow files, and saved datasets, batch by batch.
 
 Several files may be one table. Loaded when such a file is read: pyarrow is the extra ``parquet``.
 """
@@ -71,7 +71,7 @@ _LOGS = (
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file that is a table, or a part of one.
+    """A table file, or a part of one.
 
     Attributes
     ----------
@@ -100,14 +100,14 @@ def read_parquet(path: Path, source: Source) -> SampleSet:
 
 
 def read_arrow(path: Path, source: Source) -> SampleSet:
-    """Read a sample from each row of an Arrow file, or of a feather file of version 2."""
+    """Read a sample from each row of an Arrow file, or a feather file of version 2."""
     return read_tables([open_arrow(path, source)], source)
 
 
 def open_parquet(
     path: Path, source: Source, *, opened: Callable[[], Opened] | None = None
 ) -> TableFile:
-    """Look at a parquet file; its rows are read when they are asked for, a batch at a time.
+    """Open a parquet file, whose rows are read on demand, batch by batch.
 
     Parameters
     ----------
@@ -423,7 +423,7 @@ def _with_labels_there(schema: pa.Schema, source: Source) -> Source:
 
 
 def open_arrow(path: Path, source: Source) -> TableFile:
-    """Look at an Arrow file, or at a stream in a file, as Arrow or Hugging Face ``datasets`` write.
+    """Open an Arrow file, or a file with an Arrow stream as written by ``datasets``.
 
     The data stay on disk, memory-mapped, unless the file is gzipped.
 

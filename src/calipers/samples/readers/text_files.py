@@ -1,4 +1,4 @@
-"""Texts a line, and standard input, which is known by its content."""
+"""Text files with one text per line, and standard input, recognised by its content."""
 
 from __future__ import annotations
 

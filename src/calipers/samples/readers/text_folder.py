@@ -1,4 +1,4 @@
-"""A folder of ``.txt`` files: each of them is one text, in the order of their names.
+"""A folder of ``.txt`` files, each one text, in the order of their names.
 
 Only the files that lie in the folder itself are read; hidden ones are left out.
 """
@@ -21,7 +21,7 @@ SUFFIX = ".txt"
 
 
 def is_text_name(path: str | os.PathLike[str]) -> bool:
-    """Tell from its name whether a file should hold a text, gzipped or not."""
+    """Tell whether a file should hold a text, by its name, gzipped or not."""
     return split_suffix(Path(path))[1] == SUFFIX
 
 
@@ -49,7 +49,7 @@ def read_text_folder(folder: Path, source: Source) -> SampleSet | None:
 
 
 def has_texts(folder: Path, source: Source, *, least: int) -> bool:
-    """Tell whether so many text files lie in a folder."""
+    """Tell whether a folder holds at least so many text files."""
     return len(_text_files(_entries(folder, source))) >= least
 
 
@@ -86,7 +86,7 @@ def _notes(files: Sequence[Path], entries: Sequence[Path]) -> Iterator[str]:
 
 
 def mixed(source: Source, images: Sequence[str], texts: Sequence[str]) -> InputError:
-    """Build the error for a folder that holds images and texts."""
+    """Build the error for a folder with both images and texts."""
     suffix = os.path.splitext(images[0])[1]
     return source.error(
         f"holds {counted(len(images), 'image file')} and {counted(len(texts), 'text file')} "

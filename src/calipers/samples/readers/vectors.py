@@ -43,7 +43,7 @@ Labels = dict[LabelKind, NDArray[Any]]
 
 
 def read_numpy(path: Path, source: Source) -> SampleSet:
-    """Read an array: a ``.npy`` is memory-mapped, of an ``.npz`` the field names the array.
+    """Read an array: ``.npy`` is memory-mapped, in an ``.npz`` the field names the array.
 
     One with two axes holds embeddings, one with three or four images.
     """
@@ -57,7 +57,7 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
 
 
 def open_numpy(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
-    """Open the array of a file where it lies, with the labels of its rows where it has any.
+    """Open the array of a file without reading it, with labels of its rows if it has any.
 
     Raises
     ------
@@ -81,14 +81,14 @@ def open_numpy(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
 
 
 def from_array(array: Any, name: str, source: str) -> SampleSet:
-    """Hold embeddings (two axes) or images (three or four axes)."""
+    """Make embeddings (two axes) or images (three or four axes) from an array."""
     if getattr(array, "ndim", 0) in (3, 4):
         return SampleSet.from_images(array, name=name, source=source)
     return SampleSet.from_vectors(array, name=name, source=source)
 
 
 def pick(arrays: list[str], source: Source) -> str:
-    """Choose one of a file's arrays: the one that the field names, or the only one."""
+    """Choose one of a file's arrays: the one named by the field, or the only one."""
     if source.field is None and len(arrays) == 1:
         return arrays[0]
     if source.field is None:
@@ -101,7 +101,7 @@ def pick(arrays: list[str], source: Source) -> str:
 
 
 def check_header(stream: BinaryIO, size: int) -> None:
-    """Refuse a header that promises more numbers than there are bytes, before NumPy makes room.
+    """Refuse a header that declares more numbers than the file holds, before NumPy allocates them.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ _DTYPES = {
 
 
 def read_safetensors(path: Path, source: Source) -> SampleSet:
-    """Read embeddings from the only tensor, or from the one that the field names.
+    """Read embeddings from the only tensor, or from the one named by the field.
 
     Of a file that ``calipers embed`` wrote all views are read, with the signature of their
     embedder, unless the field names one. bfloat16 becomes float32. Tensors are memory-mapped where
@@ -262,7 +262,7 @@ def _read_tensor(path: Path, source: Source) -> NDArray[Any]:
 
 
 def open_tensor(path: Path, source: Source) -> tuple[NDArray[Any], bool]:
-    """Open a tensor where it lies; tell whether it is bfloat16, whose bits come as uint16.
+    """Open a tensor without reading it; tell whether it is bfloat16, whose bits come as uint16.
 
     Raises
     ------
@@ -296,7 +296,7 @@ def open_tensor(path: Path, source: Source) -> tuple[NDArray[Any], bool]:
 
 @dataclass(frozen=True)
 class Made:
-    """What ``calipers embed`` says of the vectors that it wrote.
+    """Metadata that ``calipers embed`` writes with vectors.
 
     Attributes
     ----------
@@ -322,7 +322,7 @@ class Made:
     left_out: bool = False
 
     def line(self) -> str:
-        """Write it as one line of JSON."""
+        """Write the metadata as one line of JSON."""
         return json.dumps(
             {
                 "views": list(self.views),
@@ -338,7 +338,7 @@ class Made:
 
     @classmethod
     def of_line(cls, line: str) -> Made | None:
-        """Read it back; None where it is something else."""
+        """Read the metadata; None for anything else."""
         try:
             data = json.loads(line)
             views = tuple(data["views"])
@@ -356,7 +356,7 @@ class Made:
         return cls(views, signature, pooled, words, unread, cut, left_out)
 
     def holding(self, views: Mapping[str, NDArray[Any]], source: Source) -> SampleSet:
-        """Hold the views, which are of float32 or float64, as what the embedder made."""
+        """Make the views, float32 or float64, into embeddings by that embedder."""
         n = len(next(iter(views.values())))
         known = n == len(self.words) == len(self.unread)
         cut = None
@@ -381,7 +381,7 @@ class Made:
 
 
 def read_made(path: Path, source: Source) -> Made | None:
-    """Read how the vectors of a safetensors file were made; None where it does not say.
+    """Read how the vectors of a safetensors file were made; None where that is not recorded.
 
     Raises
     ------
@@ -410,7 +410,7 @@ MADE = "calipers.embeddings"
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """What a header says of a tensor.
+    """The entry of a tensor in a header.
 
     Attributes
     ----------
@@ -429,22 +429,22 @@ class TensorEntry:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has."""
+        """Number of its elements."""
         return math.prod(self.shape)
 
     @property
     def size(self) -> int:
-        """How many bytes it takes in the file."""
+        """Number of its bytes in the file."""
         return self.last - self.first
 
     @property
     def floats(self) -> bool:
-        """Whether it holds floating-point numbers, whose precision may be chosen when loading."""
+        """Whether it holds floating-point numbers, whose precision can be chosen on loading."""
         return self.dtype.startswith(("F", "BF"))
 
 
 def read_entries(content: bytes) -> dict[str, Any]:
-    """Read the header's entries by the names of their tensors; each still has to be looked at.
+    """Read the entries of a header by tensor name, without checking each.
 
     Raises
     ------
@@ -469,7 +469,7 @@ def _read_object(content: bytes) -> dict[str, Any]:
 
 
 def read_entry(entry: Any) -> TensorEntry:
-    """Read what a header says of one tensor.
+    """Read and check the entry of one tensor.
 
     Raises
     ------
