@@ -1,1 +1,1 @@
-"""Services over the network: addresses, keys, and questions that are asked with patience."""
+"""Network services: addresses, keys, requests and retries."""

@@ -1,4 +1,4 @@
-"""Which service a person named, and the key that it is sent.
+"""The address of a service, and the key that is sent to it.
 
 An address may be given as its documentation has it (``https://host/v1``), with a trailing slash,
 in full (``https://host/v1/embeddings``) or without a path, which then is ``/v1``. It holds no
@@ -31,7 +31,7 @@ _QUERY = re.compile(r"api-version=[A-Za-z0-9.-]+")
 
 @dataclass(frozen=True)
 class ServiceKind:
-    """What services are asked for, in the words that messages have for it.
+    """A kind of service, with its wording in messages.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ServiceKind:
 
 @dataclass(frozen=True)
 class Address:
-    """A service, in parts; none of them holds a credential.
+    """The address of a service in parts, without credentials.
 
     Attributes
     ----------
@@ -77,22 +77,22 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """Host and path, as a person reads it and as the signature pins it."""
+        """Host and path, as shown to people and in signatures."""
         port = "" if self.port is None else f":{self.port}"
         return f"{self.bracketed}{port}{self.path}"
 
     @property
     def bracketed(self) -> str:
-        """The host as an address writes it."""
+        """The host, with brackets around IPv6, as in an address."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def url(self, operation: str) -> str:
-        """Where requests for an operation such as ``"embeddings"`` go."""
+        """Return the address of requests for an operation such as ``"embeddings"``."""
         query = f"?{self.version}" if self.version else ""
         return f"{self.unversioned(operation)}{query}"
 
     def unversioned(self, operation: str) -> str:
-        """The same without a query: what a vector's identity holds."""
+        """The address without a query, for the identity of vectors."""
         return f"{self.scheme}://{self.shown}/{operation}"
 
     @property
@@ -107,7 +107,7 @@ class Address:
 
 
 def read_name(name: str, endpoint: str | None, kind: ServiceKind) -> tuple[Address, str]:
-    """Tell which service and which model a name means.
+    """Parse a name into a service and a model.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def read_name(name: str, endpoint: str | None, kind: ServiceKind) -> tuple[Addre
 
 
 def read_address(text: str, kind: ServiceKind) -> Address:
-    """Read the address of a service.
+    """Parse the address of a service.
 
     Raises
     ------
@@ -203,7 +203,7 @@ _ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf])", re
 
 
 class Key:
-    """A key that no print, message, pickle or traceback shows.
+    """A key that never appears in output, messages, pickles or tracebacks.
 
     Parameters
     ----------
@@ -225,16 +225,16 @@ class Key:
         raise TypeError("a key is not written down")
 
     def sign(self, request: Any) -> Any:
-        """Put the key into a request's headers."""
+        """Add the key to the headers of a request."""
         request.headers["Authorization"] = f"Bearer {self._value}"
         return request
 
     def hide(self, text: str) -> str:
-        """Take the key out of a text that is data, and nothing that merely resembles it."""
+        """Remove the key, and nothing else, from a text that is data."""
         return text.replace(self._value, HIDDEN) if len(self._value) > _ENDS else text
 
     def scrub(self, text: str) -> str:
-        """Take the key out of a text, and any word that begins or ends as it does.
+        """Remove the key, and words that begin or end like it, from a text.
 
         Of a text longer than a message can be only the beginning is looked at, and given.
         """
@@ -245,7 +245,7 @@ class Key:
         return HIDDEN if self.resembles(text) else text
 
     def resembles(self, text: str) -> bool:
-        """Tell whether a text shows the key, or eight characters of it in a row, in any spelling.
+        """Tell whether a text contains the key, or eight consecutive characters of it.
 
         Only letters and digits count, whatever their case and whatever stands between them; they
         may stand backwards, be escaped as in JSON, HTML or addresses, or be encoded in base64,
@@ -261,7 +261,7 @@ class Key:
 
 
 def find_key(address: Address, environment: Mapping[str, str] = os.environ) -> Key | None:
-    """Return the key for a service, or None where none is set.
+    """Return the key of a service, or None where none is set.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def find_key(address: Address, environment: Mapping[str, str] = os.environ) -> K
 
 
 def check_offline(address: Address, *, offline: bool, remedy: str) -> None:
-    """Refuse an offline run that would ask a service on another machine.
+    """Refuse a request to another machine in an offline run.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def check_offline(address: Address, *, offline: bool, remedy: str) -> None:
 
 
 def variables(address: Address) -> tuple[str, ...]:
-    """Tell which environment variables may hold the key for a service, the first first."""
+    """List the environment variables that may hold the key of a service, in order."""
     openai = (address.scheme, address.host, address.port) == ("https", "api.openai.com", None)
     return (ANY, OPENAI) if openai else (ANY,)
 

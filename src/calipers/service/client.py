@@ -1,4 +1,4 @@
-"""Ask a service a question: one HTTP request, made again while its trouble may pass.
+"""Requests to a service by HTTP, repeated after transient errors.
 
 The key goes to the address that was named and nowhere else: redirects are not followed, and
 errors are raised without the exceptions behind them, whose frames hold the request.
@@ -76,7 +76,7 @@ Result = TypeVar("Result")
 
 
 class TransientError(Exception):
-    """A trouble that may be gone a moment later.
+    """An error that may disappear on its own.
 
     Attributes
     ----------
@@ -115,20 +115,20 @@ class RefusalError(CalipersError):
 
 
 class RequestTooLargeError(RefusalError):
-    """The service refuses a request for its size; fewer or shorter texts may pass."""
+    """The service refuses a request because of its size."""
 
 
 class RequestLimitError(CalipersError):
-    """As many requests were made as a person allows."""
+    """The limit on the number of requests is reached."""
 
 
 class StoppedError(Exception):
-    """Another request has failed, or a person has stopped the run."""
+    """Another request has failed, or the run was stopped."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often to ask again, and how long to wait before.
+    """How often requests are repeated, and after what delays.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class RetryPolicy:
         seconds: float = 0.0,
         broken: int | None = None,
     ) -> bool:
-        """Tell whether to ask once more after `attempt` attempts, which took some seconds.
+        """Tell whether to repeat a request after `attempt` attempts, which took some seconds.
 
         `answered` says whether the service ever gave an answer, `broken` of how many attempts the
         answer broke off: all of them where that is not said.
@@ -167,20 +167,20 @@ class RetryPolicy:
         return attempt <= self.most(error, answered=answered)
 
     def most(self, error: TransientError, *, answered: bool) -> int:
-        """Tell how often a request with such an error is made again at most."""
+        """Return how often a request with such an error is repeated at most."""
         if error.broken_off:
             return min(self.retries, self.broken_off)
         known = answered or error.status in _BUSY
         return self.retries if known else min(self.retries, MAX_RETRIES_UNANSWERED)
 
     def wait(self, attempt: int, after: float | None) -> float:
-        """Return the seconds to wait: twice as long each time, and as long as was asked for."""
+        """Return the delay in seconds, doubling each time, and at least as long as asked for."""
         longest = min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_WAIT)
         return max(longest * self.random.uniform(0.5, 1.0), after or 0.0)
 
 
 def retry_after(header: str | None, now: float) -> float | None:
-    """Read the header ``Retry-After``: seconds, or a date; None where it is neither.
+    """Parse the header ``Retry-After``: seconds, or a date; None for anything else.
 
     None too where it is further away than a service could mean: the wait is then our own.
 
@@ -205,7 +205,7 @@ def retry_after(header: str | None, now: float) -> float | None:
 
 
 class Response(NamedTuple):
-    """What came back: status, headers, body."""
+    """A response: status, headers, body."""
 
     status: int
     headers: Mapping[str, str]
@@ -213,7 +213,7 @@ class Response(NamedTuple):
 
 
 class ServiceQuestion(ABC, Generic[Result]):
-    """What a service is asked in one request, and how its answer is read.
+    """One kind of request to a service, and the parsing of its answer.
 
     Attributes
     ----------
@@ -232,19 +232,19 @@ class ServiceQuestion(ABC, Generic[Result]):
     @property
     @abstractmethod
     def sent(self) -> str:
-        """What is sent, such as ``"3 texts"``."""
+        """What a request contains, such as ``"3 texts"``."""
 
     @abstractmethod
     def body(self) -> Mapping[str, Any]:
-        """Return what is sent, as JSON has it."""
+        """Return the body of the request, as JSON."""
 
     @abstractmethod
     def most_bytes(self) -> int:
-        """How many bytes an answer can take."""
+        """Upper limit on the bytes of an answer."""
 
     @abstractmethod
     def read(self, content: bytes, key: Key | None) -> Result:
-        """Read the body of an answer, and show the key nowhere.
+        """Parse the body of an answer, without showing the key.
 
         Raises
         ------
@@ -253,12 +253,12 @@ class ServiceQuestion(ABC, Generic[Result]):
         """
 
     def adapts(self, status: int, message: str) -> bool:
-        """Change what is sent to what a service takes that refused it; False for no way."""
+        """Change the request after a refusal; False where there is no alternative."""
         return False
 
 
 class Client:
-    """A service that can be asked from several threads.
+    """A client of a service, for several threads.
 
     Parameters
     ----------
@@ -307,11 +307,11 @@ class Client:
 
     @property
     def answered(self) -> bool:
-        """Whether the service ever gave an answer."""
+        """Whether the service has answered any request."""
         return self._answered
 
     def ask(self, question: ServiceQuestion[Result], stopped: Event) -> Result:
-        """Ask a question, unless the event says that nothing more is to be asked.
+        """Send a request, unless the event says to stop.
 
         Raises
         ------

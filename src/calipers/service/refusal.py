@@ -1,4 +1,4 @@
-"""What a service says when it refuses, in words that a person can act on.
+"""Error messages for refusals of a service.
 
 Nothing that may be the key is repeated: a body that resembles it is withheld as a whole.
 """
@@ -20,7 +20,7 @@ _TITLE_END = re.compile("</title>", re.IGNORECASE)
 
 
 class AnswerError(CalipersError):
-    """A service answered, but not with what it was asked for.
+    """An invalid answer of a service.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class AnswerError(CalipersError):
 
 
 def parsed_json(content: bytes, *, passing: bool = False) -> Any:
-    """Read the body of an answer as JSON.
+    """Parse the body of an answer as JSON.
 
     Raises
     ------
@@ -60,18 +60,18 @@ MOST_COUNTED = 2**53
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value of JSON is a whole number of at least 0 that something may be counted in."""
+    """Whether a JSON value is a whole number of at least 0."""
     return type(value) is int and 0 <= value < MOST_COUNTED
 
 
 def explain(status: int, body: bytes, *, address: Address, model: str, key: Key | None) -> str:
-    """Say that a service refused, what it said itself, and what to look at."""
+    """Build the error for a refusal: what the service said, and what to check."""
     advice = _advice(status, address, model, key)
     return f"{status_line(status, body, key)}{f'; {advice}' if advice else ''}"
 
 
 def status_line(status: int, body: bytes, key: Key | None) -> str:
-    """Say what a service answered, such as ``answered 500 (Internal Server Error): "…"``."""
+    """Describe the answer of a service, such as ``answered 500 (Internal Server Error): "…"``."""
     phrases = {known.value: f" ({known.phrase})" for known in HTTPStatus}
     answered = f"answered {status}{phrases.get(status, '')}"
     if key is not None and key.resembles(body.decode("utf-8", "replace")):
@@ -94,7 +94,7 @@ def _advice(status: int, address: Address, model: str, key: Key | None) -> str:
 
 
 def server_message(body: bytes) -> str:
-    """Find what a person should read in the body of a refusal: its message, or all of it."""
+    """Extract the message from the body of a refusal, or return all of it."""
     text = body.decode("utf-8", "replace")
     try:
         parsed = json.loads(text)
@@ -114,7 +114,7 @@ def _title(page: str) -> str:
 
 
 def said_in(parsed: Any, depth: int = 0) -> str:
-    """Find the message in the shapes that services use for it."""
+    """Find the message in the JSON formats that services use."""
     if isinstance(parsed, str):
         return parsed
     if depth == _DEEPEST:
@@ -129,11 +129,11 @@ def said_in(parsed: Any, depth: int = 0) -> str:
 
 
 def is_html(text: str) -> bool:
-    """Tell a web page from other text."""
+    """Tell whether a text is a web page."""
     return re.match(r"\s*<(!doctype|html|head|body)", text, re.IGNORECASE) is not None
 
 
 def one_line(text: str, longest: int) -> str:
-    """Make a text one line without control characters, cut where it is longer than `longest`."""
+    """Put a text on one line, without control characters, cut to `longest`."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

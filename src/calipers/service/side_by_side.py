@@ -1,4 +1,4 @@
-"""Requests side by side: threads that take one piece of work after another until none is left.
+"""Concurrent requests: threads that process pieces of work until none is left.
 
 What is under way when a run is stopped is waited for, since it is paid for.
 """
@@ -28,7 +28,7 @@ def begin(
     stopped: Event,
     failures: list[BaseException],
 ) -> Event:
-    """Do one piece of work after another in a thread; return what it sets when it ends.
+    """Start a thread that processes pieces of work; return the event that it sets at its end.
 
     A failure is noted, and sets `stopped`, after which no thread takes another piece. The thread is
     of no pool, since Python would wait for that before it ends, and so for a service that is
@@ -57,7 +57,7 @@ def begin(
 
 
 def wait_for(running: Sequence[Event], seconds: float = math.inf) -> None:
-    """Wait until all threads have ended, or for so many seconds.
+    """Wait until all threads have ended, or for a number of seconds.
 
     In short steps: a Ctrl-C just before a wait would else be heard only after it.
     """
@@ -75,7 +75,7 @@ def as_they_arrive(
     first_alone: bool,
     leave: Callable[[Work, Result], object],
 ) -> Generator[tuple[Work, Result], None, None]:
-    """Ask for every piece of work in threads; give each with its result, as soon as that is there.
+    """Process every piece of work in threads; yield each with its result as it arrives.
 
     No more than `at_once` requests are under way, or answered and not yet dealt with by whoever
     takes the results, so that no more is lost where the process is killed. Requests that are under
