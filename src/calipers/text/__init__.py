@@ -1,4 +1,4 @@
-"""Statistics of texts and reference-based text metrics: exact, fast, with no embedding needed.
+"""Statistics of texts and reference-based text metrics, computed without embeddings.
 
 Functions take lists of strings, or corpora that :func:`tokenise` made, and return a
 :class:`~calipers.score.Score` each.

@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER of texts that have references of their own, as sacrebleu computes them.
+"""BLEU, chrF and TER of texts with references of their own, as sacrebleu computes them.
 
 The numbers are sacrebleu's (Post, WMT 2018), unchanged and on its scale of 0 to 100, and each
 signature holds sacrebleu's own. Texts and references are checked row by row once for all metrics
@@ -61,12 +61,12 @@ class Aligned:
 
     @property
     def silent(self) -> bool:
-        """Whether no reference holds anything but white space."""
+        """Whether all references are empty or white space."""
         return not any(one.strip() for references in self.references for one in references)
 
     @property
     def streams(self) -> list[list[str | None]]:
-        """The first references of all texts, then the second ones, …: as sacrebleu takes them.
+        """The first references of all texts, then the second ones, …, as sacrebleu takes them.
 
         None stands where a text has fewer.
         """
@@ -74,13 +74,13 @@ class Aligned:
 
     @property
     def width(self) -> int | str:
-        """How many references each text has; ``"var"``, as sacrebleu says, where that differs."""
+        """The number of references of each text; ``"var"``, as in sacrebleu, where it varies."""
         widths = set(map(len, self.references))
         return widths.pop() if len(widths) == 1 else "var"
 
 
 def align(texts: Texts, references: References) -> Aligned:
-    """Check that each text has its references, which may be more for one than for another.
+    """Check that each text has references, possibly different numbers of them.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _listed(rows: range) -> str:
 
 
 def check_tables(metric: str, rows: Aligned, count: Callable[[str], int], most: int) -> None:
-    """Refuse a row whose text and one of its references would need too large a table.
+    """Refuse a row whose text and reference would need too large a table.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ TOKENIZERS = ("13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "zh", *SENT
 
 
 def the_metrics(metric: str) -> ModuleType:
-    """Import sacrebleu's metrics, or say how to install it."""
+    """Import sacrebleu's metrics, or raise an error with the command that installs it."""
     return require("sacrebleu.metrics", extra="bleu", purpose=f"the metric {metric!r}")
 
 
@@ -214,7 +214,7 @@ def sacrebleu_score(
     note: Callable[[list[list[float]]], str | None] | None = None,
     **pins: object,
 ) -> Score:
-    """Score the corpus with one metric of sacrebleu, and each text with another.
+    """Compute the corpus score with one metric of sacrebleu, and each text's with another.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def sacrebleu_score(
 
 
 def make_bleu(tokenizer: str, smoothing: str, value: float | None, **options: Any) -> Any:
-    """Build sacrebleu's BLEU, once its options are known to be good.
+    """Make sacrebleu's BLEU after checking its options.
 
     Raises
     ------
@@ -381,7 +381,7 @@ def chrf(
     lowercase: bool = False,
     whitespace: bool = False,
 ) -> Score:
-    """Tell how many letter sequences texts share with their own references: chrF, or chrF++.
+    """Tell how many character n-grams texts share with their own references: chrF, or chrF++.
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ def ter(
     asian: bool | None = None,
     case_sensitive: bool = False,
 ) -> Score:
-    """Tell how many edits and moves of words turn texts into their own references.
+    """Tell how many edits and shifts of words turn texts into their own references.
 
     Parameters
     ----------
@@ -506,7 +506,7 @@ def ter(
 
 
 def bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Corpus BLEU without each block of rows."""
+    """Compute corpus BLEU without each block of rows."""
     options = measured.options
     tokenizer = options["tokenizer"]
     if tokenizer == "auto":
@@ -519,12 +519,12 @@ def bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 
 def chrf_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Corpus chrF without each block of rows."""
+    """Compute corpus chrF without each block of rows."""
     return _from_counts(measured, the_metrics("chrf").CHRF(word_order=measured.options["words"]))
 
 
 def ter_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Edits over words without each block of rows."""
+    """Compute edits over words without each block of rows."""
     cut = bool(ter_cuts_characters(align(measured.texts, measured.references).references))
     return _from_counts(measured, the_metrics("ter").TER(normalized=cut, asian_support=cut))
 

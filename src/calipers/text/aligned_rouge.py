@@ -1,4 +1,4 @@
-"""ROUGE of texts that have references of their own, as rouge-score computes it.
+"""ROUGE of texts with references of their own, as rouge-score computes it.
 
 ROUGE-n holds n-grams of the text against those of its reference, ROUGE-L their longest common
 subsequence, ROUGE-Lsum the same line by line (Lin, 2004), each as rouge-score computes it. Tokens
@@ -64,7 +64,7 @@ def rouge(
     tokens: Tokens = "unicode",
     stemmer: bool = False,
 ) -> Score:
-    """Tell how much of their references texts say, and in the same order.
+    """Tell how much of their references the texts contain, and in the same order.
 
     Parameters
     ----------

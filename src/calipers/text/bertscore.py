@@ -74,7 +74,7 @@ from calipers.text.tokens import Texts
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Texts and references as numbers of distinct texts.
+    """Texts and references as indices of distinct texts.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Pairs:
 
 
 def pair_up(rows: Aligned, *, shuffled: bool, seed: int) -> Pairs:
-    """Number the texts, and list the pairs that are to be matched.
+    """Number the distinct texts, and list the pairs to be matched.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _number(text: str, numbers: dict[str, int], where: str) -> int:
 
 
 def blocks(sizes: Sequence[int] | Longs, budget: int) -> list[tuple[int, int]]:
-    """Divide consecutive things into blocks of bounded size; a larger one stands alone.
+    """Divide consecutive items into blocks of bounded size; a larger item is a block of its own.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def _has_words(encoder: TokenEncoder, tokens: TokenIds) -> Flags:
 
 
 def token_weights(encoder: TokenEncoder, tokens: TokenIds, references: Longs | None) -> Floats:
-    """Weigh each token: 1, or its idf among the references; marks weigh 0.
+    """Weigh each token by 1, or by its idf among the references; special tokens weigh 0.
 
     Parameters
     ----------
@@ -316,18 +316,18 @@ _COLUMNS = ("LAYER", "P", "R", "F")
 
 
 def is_shuffled(baseline: object) -> bool:
-    """Whether the baseline is to be measured on texts and references of other rows."""
+    """Whether the baseline is measured on texts paired with references of other rows."""
     return isinstance(baseline, str) and baseline == SHUFFLED
 
 
 def mean_level(others: Floats) -> Floats:
-    """Average what texts score against references of other rows, (n, 3) to (3,)."""
+    """Average the scores of texts against references of other rows, (n, 3) to (3,)."""
     defined = others[~np.isnan(others).any(axis=1)]
     return defined.mean(axis=0) if len(defined) else np.full(3, np.nan)
 
 
 def baseline_pins(baseline: Baseline, level: Floats | None, seed: int) -> dict[str, object]:
-    """What signatures say: the level, and how it was found."""
+    """Describe the baseline for signatures: its level, and how it was found."""
     if level is None:
         return {"baseline": "none"}
     shown = "/".join(f"{value:.6g}" for value in level)
@@ -337,7 +337,7 @@ def baseline_pins(baseline: Baseline, level: Floats | None, seed: int) -> dict[s
 
 
 def given_baseline(baseline: Baseline, layer: int) -> Floats | None:
-    """Read a baseline that was given as numbers or as a file, shape (3,); None for the others.
+    """Read a baseline given as numbers or as a file, shape (3,); None for other forms.
 
     Parameters
     ----------
@@ -428,7 +428,7 @@ def bert_score(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> BertScore:
-    """Tell how much of each text is in its reference (precision), and the other way round (recall).
+    """Tell how much of each text is in its reference (precision), and vice versa (recall).
 
     Parameters
     ----------
@@ -528,7 +528,7 @@ def bert_score(
 def unread_pins(
     encoder: TokenEncoder, pairs: Pairs, tokens: TokenIds
 ) -> tuple[dict[str, object], str | None]:
-    """What was not read, for the signature; and why there is no value, where most was not."""
+    """Describe what was not read, for signatures, and why a value is missing."""
     if not tokens.reading.unread.any():
         return {}, None
     unread = _unread(pairs, tokens)
@@ -543,7 +543,7 @@ def unread_pins(
 
 
 def notes_on(model: str | Path, pairs: Pairs, scores: Floats) -> str | None:
-    """What is to be known of the texts: empty ones, and languages that the model hardly met."""
+    """Report empty texts, and languages that the model rarely saw in training."""
     return "; ".join(filter(None, [_empty(pairs, scores), _foreign(model, pairs)])) or None
 
 
@@ -579,7 +579,7 @@ def _foreign(model: str | Path, pairs: Pairs) -> str | None:
 def check_model_options(
     layer: object, idf: bool, max_length: object, batch_size: object, offline: bool
 ) -> None:
-    """Refuse options that no model takes, before one is loaded."""
+    """Refuse invalid options before the model is loaded."""
     for name, number in (("layer", layer), ("max_length", max_length)):
         if number is not None:
             check_whole(name, number, 1)
@@ -588,7 +588,7 @@ def check_model_options(
 
 
 def cut_count(pairs: Pairs, tokens: TokenIds) -> int:
-    """How many texts and references were longer than the model reads, repeats included."""
+    """Count the truncated texts and references, including repeats."""
     rows = np.concatenate([pairs.texts, pairs.given])
     return int(np.count_nonzero(tokens.truncated[rows]))
 
@@ -632,7 +632,7 @@ def read_bert_score_f1(pair: TextPair, options: Chosen) -> Score:
 
 
 def bert_score_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The mean over rows without each block of them; the weights of tokens stay as they are."""
+    """Compute the mean over rows without each block of them, with the same token weights."""
     rows = means_without(measured)
     return TextReplicates(rows=rows, approximate=measured.options["weights"] == "idf")
 

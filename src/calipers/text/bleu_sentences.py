@@ -1,4 +1,4 @@
-"""The BLEU of each text of a set, averaged: Self-BLEU, and BLEU against a whole set of references.
+"""Mean sentence BLEU: Self-BLEU, and BLEU against a whole set of references.
 
 With c the length of a text, r the length closest to it among its references (of two, the shorter),
 p_n the share of its n-grams that a reference holds, each counted at most as often as in any one
@@ -79,7 +79,7 @@ _find_leaders = native.kernel(
 
 
 def clip(ids: Ints, counts: Ints, starts: Longs, rows: Longs, leading: Ints) -> Longs:
-    """Count each text's n-grams, none more often than any one other text holds it."""
+    """Clip each text's n-gram counts at the largest count in any one other text."""
     matches = np.empty(len(rows), np.int64)
     _clip(ids, counts, starts, rows, leading, matches)
     return matches
@@ -91,7 +91,7 @@ _clip = native.kernel(
 
 
 def sentence_scores(matches: Longs, lengths: Longs, closest: Longs) -> Floats:
-    """Turn matches of shape (m, order) into the BLEU of each text."""
+    """Compute the BLEU of each text from matches of shape (m, order)."""
     scores = np.empty(len(matches))
     _score(matches, lengths, closest, scores)
     return scores
@@ -109,7 +109,7 @@ _score = native.kernel(
 def post(
     ids: Ints, counts: Ints, starts: Longs, size: int, pool: Longs
 ) -> tuple[Longs, Ints, Ints]:
-    """List for each n-gram the members of the pool that hold it, and how often."""
+    """List for each n-gram the members of the pool that contain it, with counts."""
     listed = int((starts[pool + 1] - starts[pool]).sum())
     ends = np.empty(size + 1, np.int64)
     members, often = np.empty(listed, np.int32), np.empty(listed, np.int32)
@@ -139,7 +139,7 @@ _add_matches = native.kernel(
 
 
 def pair_means(matches: Ints, lengths: Longs, itself: Longs, others: Longs) -> Floats:
-    """Average each row's BLEU against every member of the pool alone, but for itself.
+    """Average each row's BLEU against every single member of the pool except itself.
 
     `matches` has shape (rows, pool, order), `itself` is the row's place in the pool, and `others`
     are the lengths of the pool.
@@ -168,7 +168,7 @@ ROOM = 2**22
 def against_all(
     corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
 ) -> Floats:
-    """Score rows of a corpus, each with the whole pool as its references, itself left out.
+    """Score rows of a corpus, each with the whole pool except itself as references.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def against_all(
 def against_each(
     corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
 ) -> Floats:
-    """Average, for each row, its scores with each other text of the pool as its one reference.
+    """Average each row's scores with every other text of the pool as single reference.
 
     Takes what :func:`against_all` does, where all rows are in the pool; the time is proportional
     to rows times pool.
@@ -219,7 +219,7 @@ def against_each(
 
 
 def closest_lengths(lengths: Longs, pool: Longs, *, itself: int) -> Longs:
-    """Find the reference length that is closest to each text's; of two, the shorter.
+    """Find the reference length closest to each text's; the shorter of two.
 
     `itself` is 1 where each text is itself in the pool and does not count, and 0 elsewhere.
     """
@@ -247,7 +247,7 @@ def _within(gram: NGrams) -> tuple[Ints, Ints, Longs]:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """A pool of texts, and those of them that are scored against the rest of the pool.
+    """A pool of texts, and a sample of them that is scored against the rest of the pool.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class Draw:
 
 
 def draw(n: int, *, sample: int | None, others: int | None, seed: int) -> Draw:
-    """Draw the pool, others + 1 of n texts, and of it the sample, both without replacement.
+    """Draw the pool, others + 1 of n texts, and from it the sample, both without replacement.
 
     Raises
     ------
@@ -407,7 +407,7 @@ def corpus_match_bleu(
     tokenizer: AnyTokenizer = "auto",
     threads: int | None = None,
 ) -> Score:
-    """Tell how far each text is made of what any of the references says.
+    """Tell how far each text consists of phrases of any of the references.
 
     Parameters
     ----------
@@ -460,7 +460,7 @@ def corpus_match_bleu(
 
 
 def self_bleu_replicates(measured: MeasuredTexts) -> TextReplicates | None:
-    """Without a block of texts, these are neither scored nor references of others.
+    """Compute replicates without blocks of texts, as scored texts and as references.
 
     Where each text is compared with all others; pairs are not known one by one, and a drawn sample
     of them has no parts either.
@@ -481,7 +481,7 @@ def self_bleu_replicates(measured: MeasuredTexts) -> TextReplicates | None:
 
 
 def corpus_match_bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Blocks of the texts leave the mean; blocks of the references leave what is matched."""
+    """Compute replicates without blocks of texts, and without blocks of references."""
     both = join(measured.texts, measured.references)
     rows, pool = np.split(np.arange(len(both)), [len(measured.texts)])
     labels = np.concatenate([np.full(len(rows), -1), measured.reference_labels])

@@ -1,4 +1,4 @@
-"""BLEU with weights of its own for the orders of n-grams, where the usual one weighs all alike.
+"""BLEU with custom weights for the orders of n-grams.
 
 With precisions p_n and the penalty BP of sacrebleu, smoothed as it does, and weights w_n that add
 up to 1 (Papineni et al., ACL 2002, section 2.3; w of paper 002):
@@ -28,7 +28,7 @@ _SHAPE = re.compile(rf"{_NUMBER}(/{_NUMBER})*")
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the orders, as a key has them.
+    """Weights of the orders, as in a key.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Weights:
 
 
 def parse_weights(word: str) -> Weights:
-    """Read the weights of a key.
+    """Parse the weights in a key.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def parse_weights(word: str) -> Weights:
 
 
 def divided(weights: Sequence[float]) -> tuple[float, ...]:
-    """Divide weights by their sum.
+    """Normalise weights to sum 1.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def divided(weights: Sequence[float]) -> tuple[float, ...]:
 
 
 def check_weights(weights: Sequence[float], order: int) -> tuple[float, ...]:
-    """Divide weights by their sum, once there is one for each order.
+    """Check that there is one weight for each order, and normalise them to sum 1.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def check_weights(weights: Sequence[float], order: int) -> tuple[float, ...]:
 
 
 def with_weights(bleu: Any, weights: Sequence[float]) -> Any:
-    """Have a BLEU of sacrebleu weigh its orders.
+    """Set the weights of the orders in a BLEU of sacrebleu.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Each chunk of a text is tokenised once, and its numbers are remembered.
+"""Tokenisation with a memory: each distinct chunk of text is tokenised once.
 
 Where a tokenizer's rules never look past the space that ends a chunk, the tokens of a text are
 those of its chunks, end to end. Natural texts repeat their chunks, so nearly all of them are found
@@ -33,14 +33,14 @@ MARK = "\U0010fffd"
 
 
 class LocalTokenizer(Protocol):
-    """A tokenizer whose rules do not look past a space."""
+    """A tokenizer whose rules depend on nothing beyond a space."""
 
     def keys(self, text: str, /) -> list[str]:
-        """Cut a text into chunks; those that depend on its ends start with what marks them."""
+        """Split a text into chunks, marking those that depend on being at its ends."""
         ...
 
     def split_chunks(self, chunks: list[str], /) -> Iterable[Sequence[str]]:
-        """Tokenise chunks, each as if it stood between two others."""
+        """Tokenise chunks, each as if between two others."""
         ...
 
     def split_edge(self, key: str, /) -> Sequence[str]:
@@ -49,7 +49,7 @@ class LocalTokenizer(Protocol):
 
 
 class ChunkMemo:
-    """What is known of chunks: the numbers of their tokens.
+    """A map from chunks to the numbers of their tokens.
 
     Each chunk has a number of its own, by which its tokens are found in one array.
     """
@@ -106,7 +106,7 @@ def _gather(chunks: Ints, starts: Longs, tokens: Ints, ends: Longs) -> tuple[Int
 
 
 def split_between(tokens: list[str], mark: str) -> Iterator[list[str]]:
-    """Cut tokens at a mark: ``m a b m c m`` gives ``a b`` and ``c``."""
+    """Split tokens at a mark: ``m a b m c m`` gives ``a b`` and ``c``."""
     start = 1
     for _ in range(tokens.count(mark) - 1):
         stop = tokens.index(mark, start)

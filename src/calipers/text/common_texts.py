@@ -1,4 +1,4 @@
-"""Texts that several sets share, word for word or nearly so, with their rows.
+"""Texts that several sets share, verbatim or nearly so, with their rows.
 
 Two texts are the same where their words are, letter case, white space and invisible characters
 aside. They are nearly the same where they share most of their n-grams of words,
@@ -54,7 +54,7 @@ Rows = dict[int, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class SharedText:
-    """A text of one set and the text of another that is the same or nearly so.
+    """A text of one set that is the same, or nearly so, as a text of another.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class SharedText:
 def shared_texts(
     sets: Sequence[Iterable[str]], *, order: int = 5, threshold: float = 0.8
 ) -> dict[tuple[int, int], list[SharedText]]:
-    """Tell of every two sets which texts of one are the same, or nearly so, as one of the other.
+    """Find, for every two sets, the texts of one that are the same, or nearly so, in the other.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def _similarities(within: TextCounts, first: Longs, second: Longs) -> Floats:
 
 
 def least_samples(share: float, *, level: float = 0.95) -> int:
-    """Texts from which on a share of them that are copies shows at least one, with a chance.
+    """Return the number of texts that show at least one copy with a given probability.
 
     Of n texts none is a copy with the chance (1 − share)ⁿ.
 
@@ -267,7 +267,7 @@ def least_samples(share: float, *, level: float = 0.95) -> int:
 
 
 def largest_unseen(n: int, *, level: float = 0.95) -> float:
-    """The largest share of copies of which n texts show none, but for a chance of 1 − `level`.
+    """Return the largest share of copies that n texts may miss with a probability of 1 − `level`.
 
     Examples
     --------

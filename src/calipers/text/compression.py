@@ -1,4 +1,4 @@
-"""Compression ratio: how much of the set is redundant, within and between its texts.
+"""Compression ratio: redundancy within and between the texts of a set.
 
     bytes of the texts in UTF-8, joined by line feeds / bytes after compression
 
@@ -54,7 +54,7 @@ tables of codes."""
 
 @checks_keywords
 def compression_ratio(texts: Texts, *, codec: Codec = "gzip", level: int | None = None) -> Score:
-    """Tell how repetitive the set is: how many times smaller it gets when it is packed.
+    """Tell how repetitive the set is, by how many times smaller compression makes it.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _ratio(rows: Sequence[str], codec: Codec, level: int) -> float:
 
 
 def packed_size(data: bytes, codec: Codec, level: int) -> int:
-    """Bytes after compression."""
+    """Return the size in bytes after compression."""
     if codec == "gzip":
         # Raw deflate and the fixed frame: what gzip.compress gives, without a second copy
         return len(zlib.compress(data, level, -zlib.MAX_WBITS)) + GZIP_FRAME
@@ -133,7 +133,7 @@ def _checked(codec: Codec, level: int | None) -> int:
 
 
 def compression_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Bytes before over bytes after, without each block of texts.
+    """Compute the compression ratio without each block of texts.
 
     Little text is packed anew without each block. Of more, what each block adds to the bytes behind
     another one is written down, and what the others add makes the replicate: cheaper, and nearer to

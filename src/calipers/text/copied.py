@@ -1,4 +1,4 @@
-"""Copied spans: what stands word for word in the references, and where.
+"""Copied spans: passages that occur verbatim in the references, with their locations.
 
 At each token of a text starts a longest span that the references hold too, as one run of tokens
 within one of their texts. The longest of these is the text's longest copied span (McCoy et al.,
@@ -40,7 +40,7 @@ from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
 
 
 def sort_suffixes(tokens: Ints, left: Ints, text_length: int, vocabulary: int) -> Ints:
-    """Order all suffixes so that each of the first `text_length` has its nearest ones beside it.
+    """Sort all suffixes so that each of the first `text_length` is beside its nearest ones.
 
     Suffixes behind these that share a prefix which none of the first `text_length` has stay
     unsorted among themselves: whichever of them comes next to another suffix has as much in common
@@ -89,7 +89,7 @@ _refine = native.kernel(
 
 
 def tokens_left(starts: Longs) -> Ints:
-    """Count the tokens from each place to the end of its text."""
+    """Count the tokens from each position to the end of its text."""
     left = np.empty(int(starts[-1]), np.int32)
     _count_left(starts, left)
     return left
@@ -99,7 +99,7 @@ _count_left = native.kernel("count_tokens_left", "starts i8[bounds]", "left i4[t
 
 
 def nearest_suffixes(order: Ints, text_length: int) -> tuple[Ints, Ints]:
-    """Find the reference suffixes next before and next behind each of a text; -1 for none."""
+    """Find the reference suffixes before and after each suffix of a text; -1 for none."""
     before, behind = np.empty(text_length, np.int32), np.empty(text_length, np.int32)
     _find_nearest(order, False, before)
     _find_nearest(order, True, behind)
@@ -112,7 +112,7 @@ _find_nearest = native.kernel(
 
 
 def common_lengths(tokens: Ints, left: Ints, other: Ints) -> Ints:
-    """Count the tokens that each suffix shares with the one named beside it."""
+    """Count the tokens that each suffix shares with a given one."""
     lengths = np.empty(len(other), np.int32)
     _count_common(tokens, left, other, lengths)
     return lengths
@@ -129,7 +129,7 @@ _count_common = native.kernel(
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The longest span from each token of the texts on that the references hold too.
+    """The longest span from each token of the texts that also occurs in the references.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Matches:
         return longest
 
     def spans(self, least: int) -> Longs:
-        """Row, start, length, reference row and start there of the spans within no other."""
+        """Row, start, length, reference row and start there of all maximal spans."""
         within = np.zeros(len(self.lengths), bool)
         within[1:] = self.lengths[1:] == self.lengths[:-1] - 1
         first = np.flatnonzero((self.lengths >= least) & ~within)
@@ -166,7 +166,7 @@ class Matches:
 
 
 def matches(corpus: Corpus, known: Corpus) -> Matches:
-    """Find the spans, by the order of the suffixes of both sets together.
+    """Find the spans from the order of the suffixes of both sets together.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _locate(corpus: Corpus, places: Longs) -> tuple[Longs, Longs]:
 
 @dataclass(frozen=True, slots=True)
 class CopiedSpan:
-    """A run of tokens that stands in a text and in a reference; rows and tokens count from 0.
+    """A run of tokens that occurs in a text and in a reference; rows and tokens count from 0.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ def longest_copied_span(
     over: Literal["mean", "largest"] = "mean",
     tokenizer: AnyTokenizer = "auto",
 ) -> Score:
-    """Tell how long the passages are that texts share word for word with the references.
+    """Tell how long the passages are that texts share verbatim with the references.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def longest_copied_span(
 def copied_spans(
     texts: Texts, references: Texts, *, least: int = 10, tokenizer: AnyTokenizer = "auto"
 ) -> list[CopiedSpan]:
-    """Show which passages of texts stand word for word in the references, and where.
+    """Find the passages of texts that occur verbatim in the references, with their locations.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def copied_spans(
 
 
 def longest_copied_span_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The mean length without each block of texts, and of references that were drawn.
+    """Compute the mean length without blocks of texts and of drawn references.
 
     The longest of all has none, since the one text with it decides.
     """
@@ -358,7 +358,7 @@ def _side(
 def nearest_of_others(
     order: Ints, behind: bool, text_length: int, blocks: Longs
 ) -> tuple[Ints, Ints]:
-    """Find the reference suffix next before (or behind) each of a text, and that of another block.
+    """Find the reference suffix beside each suffix of a text, and the nearest of another block.
 
     -1 for none; `blocks` has the block of each token behind the first `text_length`.
     """

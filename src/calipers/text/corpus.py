@@ -1,4 +1,4 @@
-"""Texts as integers: tokenised once, and served to every statistic from there.
+"""Tokenised texts as arrays of integers, shared by all statistics.
 
 What counts as a list of texts is said here once, for every function of :mod:`calipers.text`.
 """
@@ -21,7 +21,7 @@ from calipers.text.ngrams import NGrams, check_order, extend, single
 
 
 def as_strings(texts: Any, name: str = "texts") -> list[str]:
-    """List texts from whatever holds them, or say which of them is no text.
+    """Return texts as a list; raise an error for one that is not a string.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _described(value: object) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Tokenised texts, end to end in one array. Make one with :func:`calipers.text.tokenise`.
+    """Tokenised texts, concatenated in one array; made by :func:`calipers.text.tokenise`.
 
     Attributes
     ----------
@@ -121,11 +121,11 @@ class Corpus:
 
     @property
     def lengths(self) -> Longs:
-        """Tokens of each text, shape (n,)."""
+        """Number of tokens of each text, shape (n,)."""
         return np.diff(self.starts)
 
     def ngrams(self, order: int) -> NGrams:
-        """Number the n-grams of one order; kept, since many statistics ask for them.
+        """Return the numbered n-grams of one order, kept since many statistics use them.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Corpus:
         )
 
     def check_shares_words(self, other: Corpus) -> None:
-        """Refuse a corpus whose tokens have other numbers.
+        """Refuse a corpus with another numbering of tokens.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class Corpus:
 
 
 def join(first: Corpus, second: Corpus) -> Corpus:
-    """Put two corpora into one, the second behind the first, so that their n-grams share numbers.
+    """Concatenate two corpora, so that their n-grams share numbers.
 
     Kept for as long as both are there, since several statistics hold the same two together.
 

@@ -1,4 +1,4 @@
-"""Distinct-n: how many of the n-grams are different ones.
+"""Distinct-n: the share of distinct n-grams.
 
     distinct = different n-grams / all n-grams
 
@@ -63,7 +63,7 @@ Per = Literal["system", "sample"]
 def distinct(
     texts: Texts, *, order: int = 1, per: Per = "system", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
-    """Tell how varied the wording is: the share of n-grams that are different ones.
+    """Tell how varied the wording is: the share of distinct n-grams among all n-grams.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def distinct(
 
 
 def distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Different n-grams over all n-grams, or the mean over texts, without each block of texts."""
+    """Compute distinct-n of the set, or its mean over texts, without each block of texts."""
     if measured.options["per"] == "sample":
         return mean_replicates(measured)
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
@@ -120,7 +120,7 @@ def distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 
 def own_shares(ngrams: NGrams) -> Floats:
-    """Different n-grams of each text over all of its n-grams; NaN where it has none."""
+    """Return the share of distinct n-grams of each text; NaN for a text without n-grams."""
     totals = ngrams.totals
     shares = np.full(len(totals), np.nan)
     np.divide(ngrams.within.different, totals, out=shares, where=totals > 0)
@@ -128,7 +128,7 @@ def own_shares(ngrams: NGrams) -> Floats:
 
 
 def too_short(order: int) -> str:
-    """Say why no text has an n-gram."""
+    """Explain that no text has an n-gram."""
     return f"no text has {order} tokens" if order > 1 else "no text has a token"
 
 
@@ -142,7 +142,7 @@ LARGEST = 10**300
 def expectation_adjusted_distinct(
     texts: Texts, *, order: int = 1, vocabulary: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
-    """Tell how varied the wording is for so much text.
+    """Tell how varied the wording is, adjusted for the amount of text.
 
     Parameters
     ----------
@@ -201,12 +201,12 @@ def _checked(vocabulary: int) -> int:
 
 
 def expected(draws: int, size: int) -> float:
-    """How many different ones to expect of so many draws from `size` equally likely ones."""
+    """Return the expected number of distinct values among draws from `size` equally likely ones."""
     return float(-size * np.expm1(draws * np.log1p(-1 / size)))
 
 
 def expectation_adjusted_distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Different n-grams over those to be expected, without each block of texts."""
+    """Compute distinct n-grams over expected ones without each block."""
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     size = measured.options["vocabulary"]
     draws = [expected(int(total), size) for total in totals_without(ngrams, labels)]

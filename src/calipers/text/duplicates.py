@@ -1,4 +1,4 @@
-"""Exact duplicates: texts that the set has had before.
+"""Exact duplicates: texts that repeat an earlier text of the set.
 
     1 - different texts / texts
 
@@ -27,7 +27,7 @@ from calipers.unicode.composition import composed
 
 @checks_keywords
 def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
-    """Tell which texts stand earlier in the set already.
+    """Tell which texts repeat an earlier text of the set.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
 
 
 def exact_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The share of texts that stand in the set already, without each block of texts."""
+    """Compute the share of repeated texts without each block of texts."""
     fold, rows = measured.options["compare"] == "folded", measured.texts.texts
     seen: dict[str, int] = {}
     keys = (_key(text, fold=fold) for text in rows)

@@ -1,4 +1,4 @@
-"""The Hamming kernel of strings: at how many places do two texts have the same character?
+"""The Hamming kernel of strings: the share of positions with equal characters.
 
 Texts are cut to L characters, shorter ones are padded at their end with a sign of no text, and
 
@@ -60,7 +60,7 @@ def padded(texts: Sequence[str], *, length: int = LONGEST) -> NDArray[np.uint32]
 
 
 def hamming_kernel(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """Compute the share of places at which the texts of each pair agree.
+    """Compute the share of positions at which the texts of each pair agree.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sizes: how long the texts are, and how many different words they have.
+"""Lengths of texts, and the size of the vocabulary.
 
 Lengths are counted in tokens, in words (what stands between white space, and in scripts without
 spaces their characters or clusters) or in characters (those that a reader sees: an accent belongs
@@ -66,7 +66,7 @@ def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer 
 def median_length(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
-    """Tell how long the median text is; of two in the middle, their mean.
+    """Tell the median length of the texts; with an even number, the mean of the middle two.
 
     Parameters, the score and errors are as for :func:`mean_length`.
 
@@ -82,7 +82,7 @@ def median_length(
 def length_spread(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
-    """Tell how much the lengths differ: their standard deviation, with divisor n - 1.
+    """Tell how much the lengths vary: their standard deviation, with divisor n - 1.
 
     Parameters, the score and errors are as for :func:`mean_length`. NaN for a single text.
 
@@ -96,7 +96,7 @@ def length_spread(
 
 @checks_keywords
 def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "auto") -> Score:
-    """Tell how many different tokens the set has.
+    """Tell how many distinct tokens the set has.
 
     It grows with the amount of text: compare sets of equal size and length.
 
@@ -147,17 +147,17 @@ def _spread(lengths: Longs) -> float:
 
 
 def median_length_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The length of the text in the middle without each block of texts."""
+    """Compute the median length without each block of texts."""
     return _length_replicates(measured, np.median)
 
 
 def length_spread_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The standard deviation of the lengths without each block of texts."""
+    """Compute the standard deviation of lengths without each block of texts."""
     return _length_replicates(measured, lambda lengths: np.std(lengths, ddof=1))
 
 
 def vocabulary_size_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """How many different tokens there are without each block of texts."""
+    """Compute the number of distinct tokens without each block of texts."""
     return TextReplicates(texts=different_without(measured.texts.ngrams(1), measured.labels))
 
 

@@ -1,4 +1,4 @@
-"""The score of a set of texts, with the reference's own value beside it."""
+"""The score of a set of texts, beside the reference's own value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Memo:
-    """One result for each pair of sets and choice of options; a failure is not kept.
+    """A cache with one result for each pair of sets and choice of options; errors are not kept.
 
     For several keys that are read from one result; it is kept for as long as the texts are.
     """
@@ -26,7 +26,7 @@ class Memo:
         self._kept: WeakKeyDictionary[Corpus, dict[Hashable, Any]] = WeakKeyDictionary()
 
     def get(self, pair: TextPair, options: Hashable, make: Callable[[], Result]) -> Result:
-        """Return what was made of these sets by these options before, or make it."""
+        """Return the result for these sets and options, computing it if necessary."""
         mine = self._kept.setdefault(pair.texts, {})
         against = None if pair.against is None else ref(pair.against)
         place = (against, pair.seed, options)
@@ -101,13 +101,13 @@ def score_of_reference(
     seed: int = 0,
     threads: int | None = None,
 ) -> Score:
-    """Measure the whole reference itself, T(P); kept for as long as the corpus is there."""
+    """Measure the whole reference itself, T(P), once for each corpus."""
     pair = TextPair(reference, _against(choice, None, train), seed=seed, threads=threads)
     return _of_reference(choice, pair, len(reference))
 
 
 def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
-    """Keep `size` random texts in their order; the corpus itself if it has no more than that.
+    """Keep `size` random texts in order, or the whole corpus if it has no more.
 
     The rows are those that :meth:`calipers.samples.SampleSet.subsample` keeps by the same seed.
 

@@ -59,7 +59,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def bands(threshold: float, permutations: int) -> tuple[int, int]:
-    """Choose how many bands of how many rows: as few candidates as a chance of 1 % to miss allows.
+    """Choose the number of bands and rows: fewest candidates with a miss probability of 1 %.
 
     Sets of similarity s agree in a band of r rows with chance s^r, so b bands miss them with
     chance (1 - s^r)^b (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets", section 3.4).
@@ -82,7 +82,7 @@ def bands(threshold: float, permutations: int) -> tuple[int, int]:
 def minhashes(
     sets: list[Ints], hashes: NDArray[np.uint32], permutations: int, seed: int
 ) -> NDArray[Any]:
-    """Sign sets of n-grams.
+    """Compute MinHash signatures of sets of n-grams.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def minhashes(
 
 
 def hash_ngrams(corpus: Corpus, ngrams: NGrams) -> NDArray[np.uint32]:
-    """Hash the words of each n-gram, shape (size,), whatever numbers the corpus gave them."""
+    """Hash the words of each n-gram, shape (size,), independent of the corpus's numbering."""
     starts = np.repeat(corpus.starts[:-1] - ngrams.starts[:-1], ngrams.totals)
     places = np.empty(ngrams.size, np.int64)
     places[ngrams.ids] = np.arange(len(ngrams.ids)) + starts
@@ -148,7 +148,7 @@ _find_near = native.kernel(
 
 @dataclass(frozen=True)
 class NearSettings:
-    """What near means, and how it is looked for: bands of the signature, and rows of each."""
+    """The threshold of similarity, and the bands of the signature with the rows of each."""
 
     order: int
     threshold: float
@@ -159,7 +159,7 @@ class NearSettings:
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Which texts are near another one, and which one; all of shape (n,).
+    """Which texts are near another one, and which; all of shape (n,).
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class _Groups:
 
 
 def near_within(corpus: Corpus, settings: NearSettings) -> Near:
-    """Hold the texts of one set against each other."""
+    """Compare the texts of one set with each other."""
     groups = _group(corpus.ngrams(settings.order).within, 0, len(corpus))
     other, similarity = np.full(len(groups.first), -1), np.zeros(len(groups.first))
     _search(corpus, groups.first, settings, 0, other, similarity)
@@ -206,7 +206,7 @@ def near_within(corpus: Corpus, settings: NearSettings) -> Near:
 
 
 def near_references(corpus: Corpus, known: Corpus, settings: NearSettings) -> Near:
-    """Hold the texts of one set against those of another."""
+    """Compare the texts of one set with those of another."""
     both = join(corpus, known)
     within = both.ngrams(settings.order).within
     groups, others = _group(within, 0, len(corpus)), _group(within, len(corpus), len(both))
@@ -280,7 +280,7 @@ MOST_PERMUTATIONS = 4096
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
-    """A text and what it is a near copy of; rows count from 0.
+    """A text and the text that it nearly copies; rows count from 0.
 
     Attributes
     ----------
@@ -368,7 +368,7 @@ def near_duplicate_pairs(
     seed: int = 1,
     tokenizer: AnyTokenizer = "auto",
 ) -> list[NearDuplicate]:
-    """Show of which text each near copy is one, so that copies can be looked at or taken out.
+    """Find the text that each near copy copies, for inspection or removal.
 
     Parameters
     ----------
@@ -437,7 +437,7 @@ def _score(corpus: Corpus, near: Near, settings: NearSettings, **rest: Any) -> S
 
 
 def near_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The share of near copies; texts that were found near by way of others count as near."""
+    """Compute the share of near copies; texts linked through others count as near."""
     pairs = near_duplicate_pairs(
         measured.texts,
         measured.against,

@@ -1,4 +1,4 @@
-"""Novelty: the share of generated n-grams that the references do not hold.
+"""Novelty: the share of generated n-grams that are absent from the references.
 
     Σ over generated n-grams g of [g stands nowhere in the references] / generated n-grams
 
@@ -49,7 +49,7 @@ def novelty(
     of: Literal["tokens", "types"] = "tokens",
     tokenizer: AnyTokenizer = "auto",
 ) -> Score:
-    """Tell how much of the texts is new: n-grams that occur nowhere in the references.
+    """Tell how much of the texts is new: the share of n-grams absent from the references.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _new(corpus: Corpus, known: Corpus, order: int) -> tuple[Ints, Longs, Flags]
 
 
 def novelty_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The share of new n-grams without each block of texts, and of references that were drawn."""
+    """Compute the share of new n-grams without blocks of texts and of drawn references."""
     corpus, known = measured.texts, measured.references
     ngrams = join(corpus, known).ngrams(measured.options["n"])
     starts, behind = ngrams.starts[: len(corpus) + 1], ngrams.starts[len(corpus) :]

@@ -19,7 +19,7 @@ from calipers.numeric.validation import is_whole
 
 
 def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
-    """Return the tokens of an n-gram, or refuse what is no sensible number for it."""
+    """Return the order of n-grams; refuse an invalid one."""
     if not is_whole(order, least) or order > LONGEST:
         raise InputError(
             f"{name} must be a whole number from {least} to {LONGEST}; found {order!r}"
@@ -28,7 +28,7 @@ def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
 
 
 def renumber(tokens: Ints, vocabulary: int) -> tuple[Ints, int]:
-    """Give tokens the numbers 0, 1, … by first appearance."""
+    """Renumber tokens 0, 1, … by first appearance."""
     ids = np.empty(len(tokens), np.int32)
     return ids, _renumber(tokens, np.empty(vocabulary, np.int32), ids)
 
@@ -45,7 +45,7 @@ _renumber = native.kernel(
 def number_pairs(
     heads: Ints, head_starts: Longs, order: int, tokens: Ints, starts: Longs, ends: Longs
 ) -> tuple[Ints, int]:
-    """Number the pairs of an n-gram and the token behind it, by first appearance."""
+    """Number the pairs of an n-gram and the token after it, by first appearance."""
     total = int(ends[-1])
     table = np.empty(max(16, 1 << (2 * total - 1).bit_length()), np.int32)
     pairs, ids = np.empty(total, np.uint64), np.empty(total, np.int32)
@@ -69,7 +69,7 @@ _number = native.kernel(
 
 
 def count_within(ids: Ints, starts: Longs) -> tuple[Ints, Ints, Longs]:
-    """Sort each text's numbers and count the runs."""
+    """Sort each text's numbers and count repeats."""
     different, counts = np.empty(len(ids), np.int32), np.empty(len(ids), np.int32)
     keys = np.empty((2, int(np.diff(starts).max(initial=0))), np.uint64)
     ends = np.empty(len(starts), np.int64)
@@ -114,7 +114,7 @@ class NGrams:
 
     @property
     def totals(self) -> Longs:
-        """N-grams of each text, repeats included, shape (n,)."""
+        """Number of n-grams of each text, with repeats, shape (n,)."""
         return np.diff(self.starts)
 
     @cached_property
@@ -124,14 +124,14 @@ class NGrams:
 
     @cached_property
     def within(self) -> TextCounts:
-        """The different n-grams of each text, with their counts in that text."""
+        """The distinct n-grams of each text, with their counts in that text."""
         ids, counts, starts = count_within(self.ids, self.starts)
         return TextCounts(ids, counts, starts)
 
 
 @dataclass(frozen=True, eq=False)
 class TextCounts:
-    """Which n-grams each text holds, and how often.
+    """The n-grams of each text, with their counts.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class TextCounts:
 
     @property
     def different(self) -> Longs:
-        """Different n-grams of each text, shape (n,)."""
+        """Number of distinct n-grams of each text, shape (n,)."""
         return np.diff(self.starts)
 
 

@@ -1,4 +1,4 @@
-"""Over-used phrases: what a system says in more of its texts than people do.
+"""Over-used phrases: phrases in more of a system's texts than of the reference's.
 
 A phrase is an n-gram anywhere in a text, or the first n tokens of it (``where="opening"``). With a
 of m generated and b of n reference texts that hold a phrase, Fisher's exact one-sided test gives
@@ -134,12 +134,12 @@ def overused_phrases(
 
 
 def read_overused_phrases(pair: TextPair, options: Chosen) -> Score:
-    """Of texts, as the catalogue asks for it."""
+    """Read the score from a pair of texts, for the catalogue."""
     return overused_phrases(pair.texts, pair.references, order=options["n"], where=options["where"])
 
 
 def overuse(ours: Longs, theirs: Longs, m: int, n: int, *, level: float) -> Floats:
-    """Corrected p-values that so many of m texts, and so many of n, hold each phrase.
+    """Return corrected p-values for phrases in so many of m texts, and so many of n.
 
     Parameters
     ----------

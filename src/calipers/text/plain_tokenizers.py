@@ -1,4 +1,4 @@
-"""Tokenizers that need no package: what stands between white space, and single characters."""
+"""Tokenizers without dependencies: whitespace, and single characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CODE_POINTS = 0x110000
 
 
 class WhitespaceTokenizer:
-    """What stands between white space, as ``str.split`` finds it."""
+    """Splits texts at white space, as ``str.split`` does."""
 
     name = "whitespace"
 
@@ -27,7 +27,7 @@ class WhitespaceTokenizer:
 
 
 class CharacterTokenizer:
-    """Every character that a reader sees, white space too (extended grapheme clusters, UAX #29).
+    """Splits texts into visible characters (extended grapheme clusters, UAX #29) and white space.
 
     An accent belongs to its letter, a vowel sign to its consonant, and an emoji of several code
     points is one character. White space is kept since without it "now here" and "nowhere" would be
@@ -41,7 +41,7 @@ class CharacterTokenizer:
         return map(graphemes, texts)
 
     def number(self, texts: Sequence[str], vocabulary: Vocabulary) -> Numbers:
-        """Number the characters of each text; single code points by a table of all there are."""
+        """Number the characters of each text, by a table for single code points."""
         table = np.full(CODE_POINTS, -1, np.int32)
         parts = []
         for text in texts:

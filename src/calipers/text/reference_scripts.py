@@ -1,4 +1,4 @@
-"""How sacrebleu must cut texts of the script in which their references are written.
+"""The tokenizer of sacrebleu for the script of the references.
 
 BLEU and TER count words, and by default sacrebleu takes for one what stands between white space and
 marks: of Chinese, Japanese or Thai a clause or a whole text, so that nothing is shared by two texts
@@ -38,7 +38,7 @@ _KANA = re.compile("[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 
 
 def bleu_tokenizer(references: Iterable[Iterable[str]]) -> str:
-    """Name sacrebleu's tokenizer for the script of the references.
+    """Return the name of sacrebleu's tokenizer for the script of the references.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def bleu_tokenizer(references: Iterable[Iterable[str]]) -> str:
 
 
 def ter_cuts_characters(references: Iterable[Iterable[str]]) -> bool | None:
-    """Whether TER must take characters for words; None where sacrebleu knows no way.
+    """Whether TER must treat characters as words; None where sacrebleu supports no way.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def ter_cuts_characters(references: Iterable[Iterable[str]]) -> bool | None:
 
 
 def lack_spaces(references: Iterable[Iterable[str]]) -> bool:
-    """Whether the references are in a script that sets no space between words."""
+    """Whether the references are in a script without spaces between words."""
     return without_spaces(_joined(references))
 
 

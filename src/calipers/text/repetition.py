@@ -1,4 +1,4 @@
-"""Repetition: texts that ended in a loop, and n-grams that come again within a text.
+"""Repetition: texts that end in a loop, and repeated n-grams within a text.
 
 - repetition_frequency: the share of texts that end in at least two contiguous copies of the same
   phrase of any length, in tokens: Pillutla et al., JMLR 2023, section 6.3.
@@ -47,7 +47,7 @@ CLOSING = ("''", "'", '"', "”", "’", "»", ")", "]", "}", ">")
 
 
 def with_final_stops(corpus: Corpus) -> tuple[Ints, Longs]:
-    """Join the final full stop to its word where the same text has that word with its stop.
+    """Attach the final full stop to its word where the text also has that word with a stop.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def _last(tokens: Ints, start: int, end: int, closing: set[int]) -> int:
 
 
 def repeated_ends(tokens: Ints, starts: Longs, longest: int) -> tuple[Longs, Longs]:
-    """Find the phrase with the most copies at each text's end: its length, and how many copies."""
+    """Find the phrase with the most copies at each text's end: its length and number."""
     lengths, copies = (np.empty(len(starts) - 1, np.int64) for _ in range(2))
     half = int(np.diff(starts).max(initial=0)) // 2
     agrees = np.empty(min(half, longest) + 1, np.int64)
@@ -120,7 +120,7 @@ _find_repeated = native.kernel(
 
 @dataclass(frozen=True, eq=False)
 class RepeatedEndings:
-    """The phrase that each text ends in copies of.
+    """The phrase that is repeated at the end of each text.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class RepeatedEndings:
 def repeated_endings(
     texts: Texts, *, longest: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> RepeatedEndings:
-    """Find for each text the phrase that it ends in copies of, in linear time.
+    """Find the phrase that each text repeats at its end, in linear time.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _endings(corpus: Corpus, reach: int) -> RepeatedEndings:
 def repetition_frequency(
     texts: Texts, *, copies: int = 2, longest: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
-    """Tell how many texts ended in a loop.
+    """Tell how many texts end in a loop.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def repetition_frequency(
 
 @checks_keywords
 def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "auto") -> Score:
-    """Tell how much of a text it has said already: the share of n-grams that are repeats.
+    """Tell how repetitive each text is: the share of n-grams that repeat an earlier one.
 
     Parameters
     ----------

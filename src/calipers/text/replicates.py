@@ -1,4 +1,4 @@
-"""TextReplicates of a statistic of texts: its values without each of twenty blocks of texts.
+"""Replicates of a statistic of texts: its values without each of twenty blocks of texts.
 
 How a statistic is read without blocks stands beside it, as a function of what was measured; here is
 what these functions share. Where one gives None, it knows no blocks for these options, and disjoint
@@ -28,7 +28,7 @@ BLOCKS = range(DEFAULT_BLOCKS)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReplicates:
-    """The values of a statistic without each block; none where they are not known.
+    """The values of a statistic without each block; empty where unknown.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class TextReplicates:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredTexts(TextPair):
-    """A statistic that was measured, and what it was measured on.
+    """A measured statistic, with the texts that it was measured on.
 
     Attributes
     ----------
@@ -71,33 +71,33 @@ class MeasuredTexts(TextPair):
 
     @cached_property
     def reference_labels(self) -> Longs:
-        """The block of every text that they are compared with."""
+        """The block of every reference text."""
         return block_labels(self.references, self.seed)
 
     @property
     def by_text(self) -> NDArray[Any]:
-        """The values of the texts, where the statistic has one for each."""
+        """The per-text values, where the statistic has them."""
         assert self.per_sample is not None
         return self.per_sample
 
 
 def block_labels(texts: Corpus, seed: int, count: int = DEFAULT_BLOCKS) -> Longs:
-    """The block of every text: by the size of the set and the seed alone, or by whole clusters."""
+    """Return the block of every text, by set size and seed alone or by whole clusters."""
     return Blocks.of(len(texts), texts.clusters, seed=seed, count=count).labels
 
 
 def mean_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Of a mean of values that each text has by itself."""
+    """Compute replicates of a mean of per-text values."""
     return TextReplicates(texts=means_without(measured))
 
 
 def row_mean_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """Of a mean over rows, each a text and its own reference."""
+    """Compute replicates of a mean over rows, each a text with its own reference."""
     return TextReplicates(rows=means_without(measured))
 
 
 def means_without(measured: MeasuredTexts) -> Floats:
-    """The mean of the values of the texts that have one, without each block of texts."""
+    """Compute the mean of the texts that have a value, without each block of texts."""
     values, labels = measured.by_text, measured.labels
     there = ~np.isnan(values.astype(np.float64))
     sums, counts = by_block(np.where(there, values, 0.0), labels), by_block(there, labels)
@@ -111,29 +111,29 @@ def by_block(values: NDArray[Any], labels: Longs) -> Floats:
 
 
 def ratio(above: Floats, below: Floats) -> Floats:
-    """Divide; NaN where there is nothing to divide by."""
+    """Divide; NaN for a denominator of zero."""
     quotients: Floats = np.full(len(above), np.nan)
     np.divide(above, below, out=quotients, where=below > 0)
     return quotients
 
 
 def different_without(ngrams: NGrams, labels: Longs) -> Floats:
-    """Different n-grams without each block."""
+    """Count distinct n-grams without each block."""
     return ngrams.size - held_alone(sole_blocks(ngrams.ids, ngrams.starts, labels, ngrams.size))
 
 
 def totals_without(ngrams: NGrams, labels: Longs) -> Floats:
-    """All n-grams without each block."""
+    """Count all n-grams without each block."""
     return len(ngrams.ids) - by_block(ngrams.totals, labels)
 
 
 def held_alone(sole: Ints) -> Floats:
-    """How many each block alone holds, from :func:`sole_blocks`; shape ``(blocks,)``."""
+    """Count the n-grams that each block alone holds, from :func:`sole_blocks`; ``(blocks,)``."""
     return np.bincount(sole[sole >= 0], minlength=DEFAULT_BLOCKS).astype(np.float64)
 
 
 def sole_blocks(ids: Ints, starts: Longs, labels: Longs, size: int) -> Ints:
-    """Find the one block that holds each n-gram; -1 where several do, -2 where none does."""
+    """Find the only block with each n-gram; -1 for several, -2 for none."""
     sole = np.empty(size, np.int32)
     _find_sole(ids, starts, labels, sole)
     return sole

@@ -1,4 +1,4 @@
-"""sacrebleu's tokenizers, by sacrebleu's names; a text's tokens are what BLEU would count.
+"""sacrebleu's tokenizers by name, whose tokens are those that BLEU counts.
 
 Of a text that is cut at its spaces (U+0020 alone), ``13a`` can tokenise each chunk by itself: it
 puts a space at both ends of a line anyway, none of its replacements (``<skipped>``, ``-\\n``,
@@ -68,7 +68,7 @@ class SacrebleuTokenizer:
 
 
 class Sacrebleu13a(SacrebleuTokenizer):
-    """sacrebleu's default tokenizer, exactly, looking at each different chunk once."""
+    """sacrebleu's default tokenizer, exactly, tokenising each distinct chunk once."""
 
     def __init__(self) -> None:
         super().__init__("13a")
@@ -82,7 +82,7 @@ class Sacrebleu13a(SacrebleuTokenizer):
         return numbers
 
     def keys(self, text: str) -> list[str]:
-        """Cut a text at its spaces; its ends are like any other chunk's."""
+        """Split a text at its spaces; its ends are like any other chunk."""
         return text.split(" ")
 
     def split_chunks(self, chunks: list[str]) -> Iterable[Sequence[str]]:
@@ -93,12 +93,12 @@ class Sacrebleu13a(SacrebleuTokenizer):
         return split_between(self._tokenizer(joined).split(), MARK)
 
     def split_edge(self, key: str) -> Sequence[str]:
-        """Tokenise an end of a text; there is none that differs."""
+        """Tokenise a chunk at the end of a text; no such chunk differs from others."""
         return next(self.split([key]))
 
 
 def fingerprint_13a(tokenizer: Any) -> str:
-    """Tell sets of rules apart by their expressions and what these are replaced with."""
+    """Return a fingerprint of tokenisation rules: expressions and replacements."""
     rules = getattr(getattr(tokenizer, "_post_tokenizer", None), "_re", [])
     lines = "\n".join(f"{pattern.pattern}\t{into}" for pattern, into in rules)
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
@@ -114,7 +114,7 @@ def _check_packages(purpose: str, extra: str, packages: Sequence[str]) -> None:
 
 
 def check_model(name: str) -> None:
-    """Refuse a model that is not on this machine, before sacrebleu downloads it, or is damaged."""
+    """Refuse a model that is damaged, or absent so that sacrebleu would download it."""
     if find_spec("sentencepiece") is None:
         raise MissingExtraError(
             f"the tokenizer {name!r} needs the package 'sentencepiece', which is not installed. "

@@ -1,4 +1,4 @@
-"""What a statistic of texts is measured on, and how its score is made."""
+"""The input of statistics of texts, and the scores made from their values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Chosen = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class TextPair:
-    """What a metric of texts is measured on.
+    """The input of a metric of texts.
 
     Attributes
     ----------
@@ -41,18 +41,18 @@ class TextPair:
 
     @property
     def references(self) -> Corpus:
-        """What it is compared with, which the run has made sure of."""
+        """The reference texts, known to be present."""
         assert self.against is not None
         return self.against
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The number of texts, by its name in signatures."""
+        """The number of texts of each set, by its name in signatures."""
         return {"n": len(self.texts)}
 
 
 def raw_texts(texts: Texts) -> Sequence[str]:
-    """Return the texts of a corpus, or whatever holds strings as a list.
+    """Return the texts of a corpus, or any collection of strings, as a list.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def raw_texts(texts: Texts) -> Sequence[str]:
 
 
 def catalogued(metric: str, value: SupportsFloat, /, **rest: Any) -> Score:
-    """Make a score with the range and the direction that the catalogue gives the metric."""
+    """Make a score with the range and direction of the metric in the catalogue."""
     entry = TEXT_METRICS[metric]
     return Score(float(value), range=entry.range, better=entry.better, **rest)
 
@@ -107,7 +107,7 @@ def text_score(
 def mean_score(
     metric: str, values: Floats, texts: Corpus | Sequence[str], /, *, reason: str, **rest: Any
 ) -> Score:
-    """Average over the texts that have a value; the signature says how many have none.
+    """Average over the texts with a value; the signature counts the others.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Self-repetition: long n-grams that a system uses in text after text.
+"""Self-repetition: long n-grams that recur across a system's texts.
 
     value of a text = ln(1 + Σ_g (texts with the n-gram g - 1))
 
@@ -75,7 +75,7 @@ def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "
 
 
 def shared(ngrams: NGrams) -> Longs:
-    """For each text, how many other texts hold its n-grams, summed over them."""
+    """Sum, for each text, the numbers of other texts that hold its n-grams."""
     within = ngrams.within
     holders = np.bincount(within.ids, minlength=ngrams.size)
     running = np.concatenate([[0], np.cumsum(holders[within.ids] - 1)])
@@ -83,7 +83,7 @@ def shared(ngrams: NGrams) -> Longs:
 
 
 def self_repetition_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The mean logarithm without each block, whose texts neither count nor hold n-grams."""
+    """Compute the mean logarithm without each block, neither scored nor compared with."""
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     within = ngrams.within
     compact, size = numbered(np.bincount(within.ids, minlength=ngrams.size) > 1)

@@ -1,4 +1,4 @@
-"""String kernels: how alike two texts are by what they share literally, as distances.
+"""String kernels: distances of texts by shared n-grams or subsequences.
 
 Both are positive definite, so texts are points of a feature space, and the distance is the one
 there, ‖φ(x) − φ(y)‖ = sqrt(2 − 2κ(x, y)), in [0, √2], for kernels with κ(x, x) = 1:
@@ -66,13 +66,13 @@ class TextDistances:
     similarity: Callable[[Span, Span], Floats]
 
     def tile(self, rows: Span, columns: Span) -> Floats:
-        """Distances in the kernel's feature space, sqrt(2 − 2κ), in [0, √2]."""
+        """Return distances in the kernel's feature space, sqrt(2 − 2κ), in [0, √2]."""
         distances: Floats = np.sqrt(2 - 2 * self.similarity(rows, columns))
         return distances
 
 
 def equal_texts(corpus: Corpus) -> Longs:
-    """The first text that has the same tokens, for every text, shape (n,)."""
+    """Return, for every text, the first text with the same tokens, shape (n,)."""
     tokens, starts, firsts = corpus.tokens, corpus.starts.tolist(), dict[bytes, int]()
     return np.array(
         [
@@ -90,7 +90,7 @@ def equal_ones(alike: Floats, same: Longs, rows: Span, columns: Span) -> Floats:
 
 
 def texts_of(ids: Ints, starts: Longs, size: int) -> tuple[Ints, Longs]:
-    """Turn the n-grams of each text into the texts of each n-gram, ascending."""
+    """Invert the n-grams of each text into the texts of each n-gram, ascending."""
     texts, ends = np.empty(len(ids), np.int32), np.empty(size + 1, np.int64)
     _list_texts(ids, starts, texts, ends)
     return texts, ends
@@ -108,7 +108,7 @@ _list_texts = native.kernel(
 def count_shared(
     ids: Ints, starts: Longs, texts: Ints, ends: Longs, rows: Span, columns: Span
 ) -> Ints:
-    """Count the different n-grams that texts share, by going from each n-gram to its texts."""
+    """Count the distinct n-grams that texts share, by the texts of each n-gram."""
     shared = np.empty((rows[1] - rows[0], columns[1] - columns[0]), np.int32)
     _count_shared(ids, starts, texts, ends, rows[0], columns[0], shared)
     return shared
@@ -127,7 +127,7 @@ _count_shared = native.kernel(
 
 
 def order_positions(tokens: Ints, starts: Longs) -> tuple[Ints, Ints]:
-    """The places of each text's tokens, sorted by token, and the tokens in that order."""
+    """Return the positions of each text's tokens, sorted by token, and the sorted tokens."""
     places, ordered = np.empty(len(tokens), np.int32), np.empty(len(tokens), np.int32)
     keys = np.empty((2, int(np.diff(starts).max(initial=0))), np.uint64)
     _order_positions(tokens, starts, keys, places, ordered)
@@ -185,7 +185,7 @@ MOST_MATCHES = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
-    """What the kernel of every pair needs, and that of every text with itself.
+    """Precomputed data for the kernel of every pair, and of every text with itself.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Subsequences:
 
     @classmethod
     def of(cls, corpus: Corpus, order: int, decay: float, threads: int | None) -> Subsequences:
-        """Make ready, and go through every text with itself once."""
+        """Prepare the data, and compute the kernel of every text with itself."""
         _check_matches(corpus)
         tokens, starts = corpus.tokens, corpus.starts
         arrays = starts, *order_positions(tokens, starts)
@@ -230,7 +230,7 @@ class Subsequences:
         return cls(order, decay, arrays, powers, _rank(corpus), equal_texts(corpus), self_kernels)
 
     def similarity(self, rows: Span, columns: Span) -> Floats:
-        """The normalised kernel of some texts with others."""
+        """Compute the normalised kernel of some texts with others."""
         tile = np.zeros((rows[1] - rows[0], columns[1] - columns[0]))
         texts, firsts = (*self.arrays, self.powers), (rows[0], columns[0])
         room = _room(len(self.powers) - 2, self.order)
@@ -279,7 +279,7 @@ LONGEST_ORDER = 20  # beyond, the number of subsequences of long texts overflows
 
 @dataclass(frozen=True)
 class NgramKernel:
-    """How large a part of their n-grams two texts share (Jaccard).
+    """The n-gram kernel: the share of n-grams that two texts have in common (Jaccard).
 
     Attributes
     ----------
@@ -299,13 +299,13 @@ class NgramKernel:
 
     @property
     def name(self) -> str:
-        """As in signatures."""
+        """The name of the kernel in signatures."""
         return f"ngram_jaccard(order={self.order})"
 
     def distances(
         self, reference: Corpus, generated: Corpus, *, threads: int | None = None
     ) -> TextDistances:
-        """Make ready to tell the distances of two sets that were tokenised together."""
+        """Prepare the distances between two sets that were tokenised together."""
 
         union = join(reference, generated)
         ngrams = union.ngrams(self.order)
@@ -325,7 +325,7 @@ class NgramKernel:
 
 @dataclass(frozen=True)
 class SubsequenceKernel:
-    """How many subsequences two texts share, those with gaps counting less.
+    """The subsequence kernel: shared subsequences, those with gaps counting less.
 
     Attributes
     ----------
@@ -352,13 +352,13 @@ class SubsequenceKernel:
 
     @property
     def name(self) -> str:
-        """As in signatures."""
+        """The name of the kernel in signatures."""
         return f"subsequence(order={self.order},decay={self.decay:g})"
 
     def distances(
         self, reference: Corpus, generated: Corpus, *, threads: int | None = None
     ) -> TextDistances:
-        """Make ready to tell the distances of two sets that were tokenised together.
+        """Prepare the distances between two sets that were tokenised together.
 
         Raises
         ------

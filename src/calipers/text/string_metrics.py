@@ -1,4 +1,4 @@
-"""MAUVE, precision and recall from string kernels: how two sets of texts relate, without a model.
+"""MAUVE, precision and recall from string kernels, without a language model.
 
 Texts are points of a string kernel's feature space (:mod:`calipers.text.string_kernels`). Their
 neighbours there give likelihood ratios, and those the divergence frontier (Pillutla et al., JMLR
@@ -46,7 +46,7 @@ KNN = EstimationOptions(estimator="knn")
 
 @dataclass(frozen=True)
 class StringScores:
-    """How close two sets of texts are under a string kernel.
+    """Scores of two sets of texts under a string kernel.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Tokenizers of Hugging Face, from files on this machine; nothing is ever downloaded.
+"""Tokenizers of Hugging Face from files on this machine, without downloads.
 
 A tokenizer is signed with the first digits of the SHA-256 of its ``tokenizer.json``, whatever it
 is called. Its tokens are those without special ones (no ``[CLS]``), and texts are not cut, even
@@ -32,7 +32,7 @@ BATCH = 1 << 20
 
 
 class HuggingFaceTokenizer:
-    """A tokenizer from the content of a ``tokenizer.json``.
+    """A tokenizer from the contents of a ``tokenizer.json``.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class HuggingFaceTokenizer:
             yield [self._tokenizer.id_to_token(number) for number in ids]
 
     def number(self, texts: Sequence[str], vocabulary: Vocabulary) -> Numbers:
-        """Number the tokens of each text, asking for the word of each id once."""
+        """Number the tokens of each text, looking up the word of each id once."""
         known: dict[int, int] = {}
         numbering = Numbering()
         for ids in self._encoded(texts):
@@ -92,7 +92,7 @@ class HuggingFaceTokenizer:
 
 
 def load_minilm() -> HuggingFaceTokenizer:
-    """Load the tokenizer of the packaged all-MiniLM-L6-v2, checked against its published hash."""
+    """Load the bundled tokenizer of all-MiniLM-L6-v2, checked by its published hash."""
     content = MINILM.read(find_model(), FILE)
     return HuggingFaceTokenizer(content, name="minilm", source="all-MiniLM-L6-v2")
 
@@ -108,7 +108,7 @@ def load_path(path: Path) -> HuggingFaceTokenizer:
 
 
 def load_named(name: str) -> HuggingFaceTokenizer:
-    """Load a tokenizer by its name on the Hugging Face Hub, from this machine's cache alone.
+    """Load a tokenizer by its name on the Hugging Face Hub, from the local cache only.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Non-termination: texts that never came to an end.
+"""Non-termination: texts that were cut off.
 
 - With `limit`, the share of texts of at least so many tokens, which is the ratio of Welleck et
   al., "Consistency of a Recurrent Language Model With Respect to Incomplete Decoding", EMNLP 2020:
@@ -57,7 +57,7 @@ _UNMARKED = range(0x0E00, 0x0F00)
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether the last character, quotes and brackets and white space aside, closes a sentence.
+    """Whether the last character, after quotes, brackets and white space, ends a sentence.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def ends_sentence(text: str) -> bool:
 
 
 def marks_no_end(text: str) -> bool:
-    """Whether the last letter of a text is of a script that does not mark the end of sentences.
+    """Whether the last letter of a text is of a script that does not mark ends of sentences.
 
     Examples
     --------

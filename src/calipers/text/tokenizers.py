@@ -1,4 +1,4 @@
-"""Tokenizers by name or path, or a person's own, and how any of them turns texts into numbers.
+"""Tokenizers by name, path or function, and the numbering of their tokens.
 
 ========================  ==========================================================================
 ``auto``                  ``nltk`` where all sets are English, else ``unicode``; the default
@@ -34,7 +34,7 @@ from calipers.text.word_numbers import Numbers, Vocabulary, number_splits
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Anything that splits a text into tokens.
+    """Protocol of tokenizers, which split texts into tokens.
 
     `name` stands in signatures, so it must pin all that changes a token: versions, files, options.
     """
@@ -48,15 +48,15 @@ class Tokenizer(Protocol):
 
 @runtime_checkable
 class NumberingTokenizer(Tokenizer, Protocol):
-    """A tokenizer that knows a faster way to numbers than by way of its words."""
+    """A tokenizer with a faster way to number tokens than through words."""
 
     def number(self, texts: Sequence[str], vocabulary: Vocabulary, /) -> Numbers:
-        """Number the tokens of each text: the same as by way of `split`."""
+        """Number the tokens of each text, with the same result as from `split`."""
         ...
 
 
 class FunctionTokenizer:
-    """A function of one text as a tokenizer, signed with the function's name alone."""
+    """A function of one text as a tokenizer; the signature states only its name."""
 
     def __init__(self, function: Callable[[str], Sequence[str]]) -> None:
         self._function = function
@@ -68,7 +68,7 @@ class FunctionTokenizer:
 
 
 def number(tokenizer: Tokenizer, texts: Sequence[str], vocabulary: Vocabulary) -> Numbers:
-    """Number the tokens of each text, in the tokenizer's own way where it has one.
+    """Number the tokens of each text, by the tokenizer's own method if it has one.
 
     Raises
     ------
@@ -119,7 +119,7 @@ NAMES = (*_OWN, *(name for name in sacrebleu_tokenizers.NAMES if name not in _OW
 
 
 def find_tokenizer(tokenizer: Any) -> Tokenizer:
-    """Find a tokenizer by its name or path; one of a person's own is returned as it is.
+    """Find a tokenizer by its name or path; a tokenizer object is returned as it is.
 
     Parameters
     ----------

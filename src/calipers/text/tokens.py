@@ -1,4 +1,4 @@
-"""From texts to a corpus of integers."""
+"""Tokenisation of texts into corpora of integers."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "auto") -> tuple[Co
 
 
 def as_corpus(texts: Texts, tokenizer: AnyTokenizer = "auto") -> Corpus:
-    """Tokenise texts, unless they are a corpus already, which keeps its own tokens."""
+    """Tokenise texts; a corpus is returned with its own tokens."""
     return texts if isinstance(texts, Corpus) else tokenise(texts, tokenizer=tokenizer)[0]
 
 
 def as_corpora(
     texts: Texts, references: Texts, tokenizer: AnyTokenizer = "auto"
 ) -> tuple[Corpus, Corpus]:
-    """Tokenise texts and what they are compared with together.
+    """Tokenise texts together with their references.
 
     Raises
     ------

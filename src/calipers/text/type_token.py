@@ -1,4 +1,4 @@
-"""Moving-average type–token ratio: variety of words that does not fall with length.
+"""Moving-average type–token ratio: lexical variety independent of text length.
 
     MATTR = mean over the L - w + 1 windows of w tokens of (different tokens in the window) / w
 
@@ -24,7 +24,7 @@ from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
 def window_types(tokens: Ints, starts: Longs, window: int, vocabulary: int) -> Longs:
-    """Sum, over all windows of each text, the different tokens within; 0 where none fits."""
+    """Sum the distinct tokens over all windows of each text; 0 where none fits."""
     sums = np.empty(len(starts) - 1, np.int64)
     _count_types(tokens, starts, window, np.zeros(vocabulary, np.int64), sums)
     return sums
@@ -44,7 +44,7 @@ _count_types = native.kernel(
 def moving_average_ttr(
     texts: Texts, *, window: int = 50, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
-    """Tell how varied the words of a text are within any `window` tokens.
+    """Tell how varied the words of a text are within windows of `window` tokens.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Texts that look alike: one Unicode form, and no characters that nobody sees.
+"""Texts that look alike: one Unicode form, without invisible characters.
 
 Unicode writes ``é`` as one character (composed, NFC) or as ``e`` and an accent (decomposed, NFD, as
 files from macOS and some PDF readers have it), and has characters without any width: zero-width
@@ -39,7 +39,7 @@ MOST_MARKS = 30
 
 
 def as_seen(text: str) -> str:
-    """Return the text as a reader sees it: composed (NFC), without invisible characters.
+    """Return the text as it appears: composed (NFC), without invisible characters.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def as_seen(text: str) -> str:
 
 
 def behind(text: str, opening: str) -> int | None:
-    """Tell where a text goes on behind an opening that it has in one form or another.
+    """Find where a text continues after an opening, whatever its Unicode form.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def behind(text: str, opening: str) -> int | None:
 
 
 def altered(text: str) -> bool:
-    """Tell whether the text is not written as it is seen: decomposed, or with hidden characters.
+    """Tell whether the text is decomposed or has invisible characters.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def altered(text: str) -> bool:
 
 
 def folded_words(text: str) -> list[str]:
-    """Split a text into words, as it is seen and in lower case; what equal texts share.
+    """Split a text into words, as they appear and in lower case, for comparison.
 
     Examples
     --------

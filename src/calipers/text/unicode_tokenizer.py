@@ -1,4 +1,4 @@
-"""Words by the rules of Unicode, and the default: that where texts are not plainly Latin.
+"""Words by the rules of Unicode, and the default tokenizer, which uses them outside English.
 
 NLTK's rules are made for English. They know no mark of another script (``。``, ``؟``, ``।``), and a
 text in a script without spaces is one token to them. `AutoTokenizer` therefore takes them only
@@ -31,7 +31,7 @@ _OTHERS = re.compile("[^\\0-\u024f\u1e00-\u1eff]+")
 
 
 class UnicodeTokenizer:
-    """Words and marks of any script, as :mod:`calipers.unicode.words` cuts them.
+    """Words and marks of any script, split as by :mod:`calipers.unicode.words`.
 
     White space ends every token, so the chunks of a text between it can be cut by themselves.
     """
@@ -43,38 +43,38 @@ class UnicodeTokenizer:
         return map(words_and_marks, texts)
 
     def number(self, texts: Sequence[str], vocabulary: Vocabulary) -> Numbers:
-        """Number the words and marks of each text, looking at each different chunk once."""
+        """Number the words and marks of each text, tokenising each distinct chunk once."""
         return ChunkMemo(self, vocabulary).number(texts)
 
     def keys(self, text: str) -> list[str]:
-        """Cut a text at its white space."""
+        """Split a text at its white space."""
         return text.split()
 
     def split_chunks(self, chunks: list[str]) -> Iterable[Sequence[str]]:
-        """Cut chunks, each by itself."""
+        """Tokenise chunks independently."""
         return map(cut_chunk, chunks)
 
     def split_edge(self, key: str) -> Sequence[str]:
-        """Cut an end of a text; there is none that differs."""
+        """Tokenise a chunk at the end of a text; no such chunk differs from others."""
         return cut_chunk(key)
 
 
 class AutoTokenizer:
-    """Chooses by the texts: NLTK's rules for English, those of Unicode for all others."""
+    """Chooses the tokenizer by the texts: NLTK's rules for English, Unicode's for all others."""
 
     name = "auto"
 
     def choose(self, sets: Iterable[Sequence[str]]) -> NltkTokenizer | UnicodeTokenizer:
-        """Choose one tokenizer for all sets that are compared."""
+        """Choose one tokenizer for all sets of a comparison."""
         return UnicodeTokenizer() if any(map(has_foreign_letters, sets)) else NltkTokenizer()
 
     def split(self, texts: Sequence[str]) -> Iterable[Sequence[str]]:
-        """Split each text by the tokenizer that fits these texts."""
+        """Split each text by the tokenizer for these texts."""
         return self.choose([texts]).split(texts)
 
 
 def has_foreign_letters(texts: Sequence[str]) -> bool:
-    """Whether more of the characters of a set than names account for are no letters of English.
+    """Whether non-English letters are more frequent in a set than names account for.
 
     Emoji and other pictures count where they are most of the characters.
 

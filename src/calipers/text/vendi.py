@@ -1,4 +1,4 @@
-"""Vendi score and RKE of texts: how many different texts does a set hold, in effect?
+"""Vendi score and RKE of texts: the effective number of different texts.
 
 The similarity of two texts is the mean over orders of the cosine of their n-gram counts, as in the
 text part of the vendi-score package; :mod:`calipers.metrics.vendi` has the definitions. A text of
@@ -55,7 +55,7 @@ SMALLEST = 1e-7
 
 
 def features(corpus: Corpus, orders: Sequence[int]) -> Any:
-    """Rows of length 1 whose products are the similarities, sparse, shape ``(n, features)``."""
+    """Return sparse rows of length 1 whose products are the similarities, ``(n, features)``."""
     from scipy.sparse import csr_array, hstack
 
     parts, n, same = [], len(corpus), equal_texts(corpus)
@@ -75,7 +75,7 @@ def features(corpus: Corpus, orders: Sequence[int]) -> Any:
 
 
 def vendi_of_features(rows: Any, q: float, truncate: int | None, threads: int | None) -> float:
-    """Tell how many texts sparse rows of length 1 stand for, by the cheapest exact way there is.
+    """Compute the Vendi score of sparse rows of length 1, by the cheapest exact method.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def vendi_score(
     embeddings: ArrayLike | None = None,
     threads: int | None = None,
 ) -> Score:
-    """Tell how many different texts a set holds, in effect.
+    """Measure the effective number of different texts in a set.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def rke(
     bandwidth: float | None = None,
     threads: int | None = None,
 ) -> Score:
-    """Tell how many modes a set of texts has, by Rényi kernel entropy of order 2.
+    """Measure the number of modes of a set of texts, by Rényi kernel entropy of order 2.
 
     Takes memory for n-grams and some rows of similarities, whatever the number of texts.
 
@@ -297,7 +297,7 @@ def _check_rows(texts: Texts, embeddings: ArrayLike) -> NDArray[Any]:
 
 
 def rke_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """One over the mean squared similarity without each block of texts, which takes its sum."""
+    """Compute RKE without each block of texts, from sums of squared similarities."""
     rows = features(measured.texts, ORDERS)
     block_sums = by_block(_squares(rows, rows.T.tocsr()), measured.labels)
     parts = (rows[measured.labels == block] for block in BLOCKS)
@@ -307,7 +307,7 @@ def rke_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 
 def vendi_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The Vendi score without each block of texts.
+    """Compute the Vendi score without each block of texts.
 
     Of few texts all eigenvalues are found anew. Of many, the change is followed to first order
     (Hadamard's formula): with ρ = X'X/n for rows x of length 1,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Vocabulary(dict[str, int]):
-    """The number of each word; a word that is new gets the next one."""
+    """A map from words to numbers, in which a new word gets the next number."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -23,7 +23,7 @@ class Vocabulary(dict[str, int]):
 
 @dataclass
 class Numbers:
-    """Tokenised texts end to end.
+    """Tokenised texts, concatenated.
 
     Attributes
     ----------
@@ -38,24 +38,24 @@ class Numbers:
 
 
 class Numbering:
-    """Collects the numbers of one text after the other, 4 bytes a token."""
+    """Collects the token numbers of texts, in 4 bytes per token."""
 
     def __init__(self) -> None:
         self._tokens = array("i")
         self._starts = array("q", [0])
 
     def add(self, numbers: Iterable[int]) -> None:
-        """Take the tokens of the next text."""
+        """Add the tokens of the next text."""
         self._tokens.extend(numbers)
         self._starts.append(len(self._tokens))
 
     def finish(self) -> Numbers:
-        """Hand out all that was taken."""
+        """Return everything that was added."""
         return Numbers(np.array(self._tokens, np.int32), np.array(self._starts, np.int64))
 
 
 def number_splits(splits: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Numbers:
-    """Number texts that come as lists of words."""
+    """Number texts given as lists of words."""
     numbering = Numbering()
     for split in splits:
         numbering.add(map(vocabulary.__getitem__, split))
@@ -63,7 +63,7 @@ def number_splits(splits: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Nu
 
 
 def blocks(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
-    """Cut texts into blocks of about `size` characters: the first row of each, and its end."""
+    """Divide texts into blocks of about `size` characters: the first row of each, and its end."""
     start = characters = 0
     for stop, text in enumerate(texts, start=1):
         characters += len(text)

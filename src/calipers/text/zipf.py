@@ -65,7 +65,7 @@ def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer =
 
 
 def steepness(counts: Longs) -> float:
-    """Minus the slope of ln counts, which fall, on ln rank."""
+    """Return minus the slope of ln counts on ln rank."""
     x = np.log(np.arange(1, len(counts) + 1))
     y = np.log(counts / counts[0])  # exactly 0 where all are equal
     x -= x.mean()
@@ -77,7 +77,7 @@ def _few(words: int) -> str:
 
 
 def zipf_coefficient_replicates(measured: MeasuredTexts) -> TextReplicates:
-    """The slope through the most frequent words without each block of texts."""
+    """Compute the Zipf coefficient without each block of texts."""
     single, top = measured.texts.ngrams(1), measured.options["top"]
     owner = np.repeat(measured.labels, single.totals)
     slopes = np.full(DEFAULT_BLOCKS, np.nan)
