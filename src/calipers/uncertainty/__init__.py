@@ -1,1 +1,1 @@
-"""How sure each number is: intervals, tests, noise floors, advice on sizes, rankings."""
+"""Uncertainty of scores: intervals, tests, noise floors, advice on sizes, rankings."""

@@ -1,4 +1,4 @@
-"""A ranking from pairwise preferences: the Bradley–Terry model, with how sure it is.
+"""Rankings from pairwise preferences by the Bradley–Terry model, with standard errors.
 
 Prob(i is preferred to j) = 1/(1 + exp(−(w_i − w_j)/scale)) where one of them is, the scores w of
 mean 0 (Pillutla et al., JMLR 2023, appendix E.1, with scale 100). How often neither is, Davidson's
@@ -38,7 +38,7 @@ Ties = Literal["davidson", "half", "random", "drop"]
 
 @dataclass(frozen=True)
 class ScoreDifference:
-    """How far one score lies above another: `value`, its standard error, its interval."""
+    """The difference of two scores, with its standard error and interval."""
 
     value: float
     standard_error: float
@@ -47,7 +47,7 @@ class ScoreDifference:
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerry:
-    """Scores that tell how often each system is preferred to each other.
+    """Bradley–Terry scores, which predict how often each system is preferred to each other.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class BradleyTerry:
     covariance: NDArray[np.float64]
 
     def difference(self, i: str | int, j: str | int) -> ScoreDifference:
-        """Tell how far the score of `i` lies above that of `j`; both names, or places from 0.
+        """Return the score of `i` minus that of `j`, given by name or index.
 
         Raises
         ------
@@ -111,7 +111,7 @@ def fit_bradley_terry(
     level: float = 0.95,
     seed: int = 0,
 ) -> BradleyTerry:
-    """Score systems by who was preferred to whom.
+    """Fit Bradley–Terry scores to pairwise preferences.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _check(preferences: Preferences, scale: float, level: float, ties: str) -> N
 
 
 def place_of(names: tuple[str, ...], name: str | int) -> int:
-    """Place of a system by its name, or by its place from 0."""
+    """Return the index of a system given by name or index."""
     if isinstance(name, str):
         if name not in names:
             raise unknown_name("system", name, names)
@@ -193,7 +193,7 @@ def place_of(names: tuple[str, ...], name: str | int) -> int:
 def difference_of(
     scores: NDArray[np.float64], covariance: NDArray[np.float64], p: int, q: int, reach: float
 ) -> ScoreDifference:
-    """Tell how far score p lies above score q, the interval reaching so many standard errors."""
+    """Return score p minus score q, with an interval of so many standard errors."""
     value = float(scores[p] - scores[q])
     variance = float(covariance[p, p] - 2 * covariance[p, q] + covariance[q, q])
     error = math.sqrt(max(variance, 0.0))

@@ -1,4 +1,4 @@
-"""The scores of greatest likelihood of the Bradley–Terry model and of Davidson's, if there are any.
+"""Maximum-likelihood scores of the Bradley–Terry model and of Davidson's, where they exist.
 
 With d the difference of two scores, the log weights of a win, a tie and a loss are d/2, δ and −d/2
 (Davidson, JASA 1970; ν = exp δ). The model without ties is δ = −∞. The log-likelihood is concave in
@@ -40,7 +40,7 @@ def check_scores_exist(
     *,
     dropped: bool,
 ) -> None:
-    """Raise InputError, with the names, where no scores of greatest likelihood exist.
+    """Raise InputError, with the names, where no maximum-likelihood scores exist.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ MOST_HALVINGS = 40
 
 @dataclass(frozen=True, eq=False)
 class Summit:
-    """Where the likelihood is greatest.
+    """The maximum of the likelihood.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class Summit:
 
 
 def climb(wins: Matrix, ties: Matrix) -> Summit:
-    """Find the best scores of wins and ties, each tie standing twice in the symmetric `ties`.
+    """Maximise the likelihood of wins and ties; each tie is counted twice in the symmetric `ties`.
 
     The scores must exist (:mod:`~calipers.uncertainty.bradley_terry_fit`).
     """

@@ -26,7 +26,7 @@ DIGITS = 9
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryFits:
-    """The pairs of systems that were compared, of which many tables of wins are fitted.
+    """The pairs of systems that were compared, for fits of many tables of wins.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class BradleyTerryFits:
 
     @classmethod
     def of(cls, n: int, i: Longs, j: Longs) -> BradleyTerryFits:
-        """Find the pairs that judgements of n systems compare: places of both, each ``(rows,)``."""
+        """Find the pairs in judgements of n systems: indices of both, each ``(rows,)``."""
         from scipy.sparse import csr_array
 
         low, high = np.minimum(i, j), np.maximum(i, j)

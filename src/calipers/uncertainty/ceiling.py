@@ -1,4 +1,4 @@
-"""How far a crowd agrees with itself about systems: the ceiling of what a metric can reach.
+"""The agreement ceiling: how far raters agree about systems, which bounds any metric.
 
 The raters are halved at random, many times; each half gives every system a score, by the
 Bradley-Terry model of its judgements or as its mean rating; and the scores of both halves are
@@ -65,7 +65,7 @@ Scores = Callable[[Matrix], Matrix]
 
 @dataclass(frozen=True)
 class Ceiling:
-    """How far a crowd agrees with itself about systems.
+    """Agreement of a crowd of raters with itself about systems.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ def ceiling(
     level: float = 0.95,
     seed: int = 0,
 ) -> Ceiling:
-    """Tell how far two crowds like this one would agree about systems, by preferences.
+    """Estimate how far two such crowds of raters would agree about systems, by preferences.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def ceilings(
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[CorrelationKind, Ceiling]:
-    """Tell the same by several correlations at once, of the same halves.
+    """Estimate the same for several correlations at once, on the same halves.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def ratings_ceilings(
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[CorrelationKind, Ceiling]:
-    """Tell how far two crowds like this one would agree about systems, by mean ratings.
+    """Estimate how far two such crowds would agree about systems, by mean ratings.
 
     Parameters
     ----------

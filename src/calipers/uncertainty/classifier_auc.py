@@ -1,4 +1,4 @@
-"""How far another draw of samples would move the area under the ROC curve of the classifier.
+"""The sampling variation of the area under the classifier's ROC curve.
 
 Two things move it: which rows the plane was trained on, and which rows it then judges. With the
 planes held fixed, as DeLong's variance has it, only the second counts, and 95 % intervals cover 81
@@ -39,7 +39,7 @@ Kept = NDArray[np.bool_]
 
 
 def classifier_auc_spread(pair: Pair) -> Spread:
-    """Tell how much the metric ``classifier_auc`` of a pair moves.
+    """Estimate the spread of the metric ``classifier_auc`` of a pair.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def classifier_auc_spread(pair: Pair) -> Spread:
 
 @dataclass(frozen=True, eq=False)
 class HalvedRows:
-    """The blocks and the halves of all rows, counted through both sets.
+    """The blocks and halves of all rows, numbered through both sets.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class HalvedRows:
     codes: NDArray[np.uint64]
 
     def half(self, halving: int) -> Kept:
-        """Tell which rows are of the first half."""
+        """Return which rows are in the first half."""
         first: Kept = (self.codes >> np.uint64(halving)) & np.uint64(1) == 0
         return first
 

@@ -1,4 +1,4 @@
-"""Standard errors of a Bradley-Terry fit where answers of one person, or of one item, are alike.
+"""Clustered standard errors of a Bradley-Terry fit, by rater or by item.
 
 The fit takes all judgements for independent. Where they come in clusters, the scores are still
 estimated rightly, of the population that the clusters are drawn from, but the errors are larger.
@@ -64,7 +64,7 @@ FLOOR = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Clusters that each tell of equally many parameters; nothing stands in any other.
+    """Clusters with equal numbers of parameters, which occur in no other cluster.
 
     Attributes
     ----------
@@ -84,18 +84,18 @@ class Clusters:
         return len(self.places)
 
     def blocks(self) -> Iterator[slice]:
-        """As many clusters as are worked on at once."""
+        """Number of clusters that are processed at once."""
         m = self.places.shape[1]
         step = max(1, ROOM // (m * m))
         return (slice(start, start + step) for start in range(0, len(self), step))
 
     def inverse(self, inverse: Matrix, block: slice) -> Matrix:
-        """H⁻¹ of the parameters of each cluster of a block."""
+        """Return H⁻¹ of the parameters of each cluster of a block."""
         places = self.places[block]
         return inverse[places[:, :, None], places[:, None, :]]
 
     def spread(self, values: Matrix, block: slice, p: int) -> Matrix:
-        """Numbers of these parameters among all p, shape ``(clusters, p)``."""
+        """Spread values of these parameters over all p, shape ``(clusters, p)``."""
         full = np.zeros((len(values), p))
         np.put_along_axis(full, self.places[block], values, axis=1)
         return full
@@ -103,7 +103,7 @@ class Clusters:
 
 @dataclass(frozen=True, eq=False)
 class Sandwich:
-    """A covariance from clusters, and what its degrees of freedom are made of.
+    """A sandwich covariance from clusters, and the terms of its degrees of freedom.
 
     A cluster is kept as what it says of the parameters that its judgements are about: A_g is the
     identity in all others, and H_g nothing. An item has two systems, whatever their number.
@@ -127,7 +127,7 @@ class Sandwich:
 
     @property
     def clusters(self) -> int:
-        """How many."""
+        """Number of clusters."""
         return sum(map(len, self.groups))
 
     def degrees(self, contrast: Matrix) -> float:
@@ -159,7 +159,7 @@ class Sandwich:
 
 
 def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
-    """Make the covariance of a fit from the derivatives of its clusters.
+    """Compute the covariance of a fit from the derivatives of its clusters.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
 
 
 def sandwich_of(information: Matrix, groups: tuple[Clusters, ...]) -> Sandwich:
-    """Make the covariance of a fit from clusters that each tell of some parameters."""
+    """Compute the covariance of a fit from clusters that each concern some parameters."""
     inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
     p = len(inverse)
     every, lone, between = [], np.zeros_like(inverse), np.zeros_like(inverse)
@@ -223,7 +223,7 @@ def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, list[tuple[int, M
 
 @dataclass(frozen=True, eq=False)
 class CrossedSandwich:
-    """A covariance from clusters of two kinds that cross each other.
+    """A sandwich covariance from two kinds of clusters that cross.
 
     Attributes
     ----------
@@ -244,16 +244,16 @@ class CrossedSandwich:
 
     @property
     def clusters(self) -> int:
-        """How many of the first kind."""
+        """Number of clusters of the first kind."""
         return self.first.clusters
 
     def degrees(self, contrast: Matrix) -> float:
-        """Return the degrees of freedom of a contrast: those of the kind that has fewer."""
+        """Return the degrees of freedom of a contrast: those of the kind with fewer."""
         return min(self.first.degrees(contrast), self.second.degrees(contrast))
 
 
 def crossed(first: Sandwich, second: Sandwich, both: Sandwich, *, n: int) -> CrossedSandwich:
-    """Make the covariance of the first n parameters of a fit from clusters of two kinds.
+    """Compute the covariance of the first n parameters of a fit from two kinds of clusters.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def crossed(first: Sandwich, second: Sandwich, both: Sandwich, *, n: int) -> Cro
 
 
 def combined(first: Matrix, more: Matrix) -> Matrix:
-    """Add to the covariance of one kind of cluster what another kind has more than both together.
+    """Add to the covariance of one kind of cluster the excess of another over both together.
 
     Of a sum with negative eigenvalues, the negative part of `more` is left out.
     """
@@ -283,7 +283,7 @@ def combined(first: Matrix, more: Matrix) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class ClusteredErrors:
-    """Errors of scores, from clusters of judgements.
+    """Standard errors of scores, from clusters of judgements.
 
     Attributes
     ----------
@@ -316,7 +316,7 @@ class ClusteredErrors:
     _made: Sandwich | CrossedSandwich
 
     def difference(self, i: str | int, j: str | int) -> ScoreDifference:
-        """Tell how far the score of `i` lies above that of `j`; both names, or places from 0.
+        """Return the score of `i` minus that of `j`, given by name or index.
 
         Raises
         ------
@@ -335,7 +335,7 @@ class ClusteredErrors:
 def clustered_covariance(
     fit: BradleyTerry, pairs: RatedPairs, cluster: Sequence[object] | ArrayLike | None = None
 ) -> ClusteredErrors:
-    """Give the errors of fitted scores where judgements of one cluster are alike.
+    """Compute the errors of fitted scores with judgements in clusters.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ def crossed_covariance(
     first: Sequence[object] | ArrayLike | None = None,
     second: Sequence[object] | ArrayLike | None = None,
 ) -> ClusteredErrors:
-    """Give the errors of fitted scores where judgements are alike in two ways.
+    """Compute the errors of fitted scores with judgements in two kinds of clusters.
 
     Where every cluster of one kind lies within a single one of the other, such as where no item has
     two raters, the errors are those of the other kind alone.
@@ -409,7 +409,7 @@ def _mean_size(labels: NDArray[np.int64]) -> float:
 
 
 def items_of(pairs: RatedPairs) -> NDArray[np.int64]:
-    """Return the place of the item of each judgement; an unknown one has a place of its own."""
+    """Return the index of each judgement's item; unknown items have an index of their own."""
     alone = len(pairs.items) + np.arange(len(pairs))
     return np.where(pairs.item >= 0, pairs.item, alone)
 
@@ -579,7 +579,7 @@ def _labels(pairs: RatedPairs, cluster: Sequence[object] | ArrayLike | None) -> 
 
 
 def student(level: float, degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Quantile of Student's t that an interval reaches to on either side."""
+    """Return the quantile of Student's t to which an interval extends on either side."""
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(degrees, (1 + level) / 2), dtype=np.float64)

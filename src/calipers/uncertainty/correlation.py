@@ -1,4 +1,4 @@
-"""Do two metrics put the systems in the same order, or on the same line, and how sure is that?
+"""Correlations of metrics over systems, by rank and linear, with intervals.
 
 Pearson's correlation asks for a line; Spearman's is Pearson's of the ranks, ties taking the mean of
 theirs, and asks for the order alone. Both equal those of ``scipy.stats``, but that values which
@@ -45,7 +45,7 @@ SLACK = 1e-9
 
 
 def dense_ranks(values: Vector, sizes: Vector | None = None) -> NDArray[np.int64]:
-    """Number the values from 0 in rising order; those that only rounding sets apart share a number.
+    """Rank values from 0, with equal ranks for values that differ only by rounding.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def dense_ranks(values: Vector, sizes: Vector | None = None) -> NDArray[np.int64
 
 
 def mid_ranks(values: Vector) -> Vector:
-    """Return the ranks of values from 1, along the last axis; equal ones share the mean of theirs.
+    """Rank values from 1 along the last axis; equal values share their mean rank.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def _apart(rising: Vector, sizes: Vector) -> NDArray[np.bool_]:
 
 
 def pairwise_complete(a: Vector, b: Vector) -> tuple[Vector, Vector]:
-    """Leave out the systems that have NaN on either side."""
+    """Leave out systems with NaN on either side."""
     complete = ~(np.isnan(a) | np.isnan(b))
     return a[complete], b[complete]
 
 
 def centred(values: Vector) -> Vector:
-    """Move and scale values to mean 0 and length 1."""
+    """Shift and scale values to mean 0 and length 1."""
     scale = np.abs(values).max()  # so that squares neither overflow nor vanish
     moved = values / scale - (values / scale).mean()
     unit: Vector = moved / np.linalg.norm(moved)
@@ -115,7 +115,7 @@ CorrelationKind = Literal["spearman", "pearson"]
 
 @dataclass(frozen=True)
 class Correlation:
-    """How two columns of scores go together, over the systems.
+    """The correlation of two columns of scores over the systems.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Correlation:
 
 @dataclass(frozen=True, eq=False)
 class CorrelationMatrix:
-    """How every two metrics go together, over the systems that have both.
+    """The correlations of every two metrics, over the systems that have both.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class CorrelationMatrix:
 
 
 def spearman(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Correlation:
-    """Tell how alike two columns order the systems, by Spearman's rank correlation.
+    """Compute Spearman's rank correlation of two columns, with an interval.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def spearman(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Correlation:
 
 
 def pearson(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Correlation:
-    """Tell how near two columns come to a straight line, by Pearson's correlation.
+    """Compute Pearson's correlation of two columns, with an interval.
 
     Parameters, errors and interval are those of :func:`spearman`; infinite values leave it
     undefined.
@@ -199,7 +199,7 @@ def pearson(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Correlation:
 def correlation_matrix(
     values: ArrayLike, *, kind: CorrelationKind = "spearman"
 ) -> CorrelationMatrix:
-    """Tell which metrics order the systems alike, two by two.
+    """Compute the correlations of every two metrics over the systems.
 
     As figures 7 and A.5 of Le Bronnec et al. (ACL 2024) show them.
 
@@ -277,7 +277,7 @@ def _interval(
 
 
 def as_numbers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.float64]:
-    """Take one value for each system, or a row of them, as an array; or say what is wrong."""
+    """Return one value, or a row of them, for each system as an array; refuse invalid ones."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -325,7 +325,7 @@ def draw_errors(covariance: ArrayLike, *, seed: int, draws: int = DRAWS) -> Draw
 def interval_of_errors(
     kind: CorrelationKind, value: float, a: Draws, b: Draws, *, level: float = 0.95
 ) -> Interval | None:
-    """Tell where the correlation of these systems lies, were both columns free of errors.
+    """Return an interval for the correlation of these systems without errors in the columns.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def interval_of_errors(
 
 
 def widened(value: float, systems: Interval | None, errors: Interval | None) -> Interval | None:
-    """Join the interval of systems drawn from many with that of errors, as independent of it.
+    """Combine the interval for sampled systems with that for errors, taken as independent.
 
     None where the systems have none.
     """
@@ -369,7 +369,7 @@ def widened(value: float, systems: Interval | None, errors: Interval | None) -> 
 
 
 def correlate_rows(kind: CorrelationKind, a: Draws, b: Draws) -> Draws:
-    """Correlate row with row; NaN where one is constant or not finite."""
+    """Correlate rows pairwise; NaN where one is constant or not finite."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         x, y = (_standardised(mid_ranks(rows) if kind == "spearman" else rows) for rows in (a, b))
         products: Draws = (x * y).sum(axis=1)

@@ -1,4 +1,4 @@
-"""One judgement under Davidson's model (JASA 1970): its log chance and the derivatives of it.
+"""Davidson's model of paired comparisons with ties (JASA 1970): log probabilities and derivatives.
 
 The log weights of a win, a tie and a loss are η/2, δ and −η/2, where η is the log odds of a win
 against a loss; the model without ties is δ = −∞. The three are an exponential family, so the
@@ -17,7 +17,7 @@ from calipers.numeric.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Log chances of outcomes, with derivatives; all of the shape of η.
+    """Log probabilities of outcomes, with derivatives; all of the shape of η.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Outcomes:
 def outcomes(
     odds: Floats, log_tie: Floats | float, outcome: Floats | NDArray[np.int64]
 ) -> Outcomes:
-    """Return the log chance of each outcome (1 a win, 0 a tie, -1 a loss), and its derivatives.
+    """Return the log probability of each outcome (1 win, 0 tie, -1 loss), and its derivatives.
 
     An outcome between is a win in part and a loss in part: both log chances, each by its share.
 

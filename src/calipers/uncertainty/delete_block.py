@@ -1,4 +1,4 @@
-"""A pair of sets with one block of rows left out, read from counts that its estimates keep.
+"""Pairs without one block of rows, computed from counts that the estimates keep.
 
 Nothing is measured again: neighbourhoods, histograms and moments know what they would be without
 each block of rows, so a replicate of a score costs a sum, and the metric that reads it is the one
@@ -28,7 +28,7 @@ from calipers.numeric.distances import Points
 
 @dataclass(frozen=True, eq=False)
 class OneRun(Pair):
-    """A pair as a single start of k-means shows it, to tell how much the starts matter.
+    """A pair with a single start of k-means, to measure the effect of the start.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class OneRun(Pair):
 
     @classmethod
     def of(cls, whole: Pair, run: int) -> OneRun:
-        """Look at one of the starts."""
+        """Select one of the starts."""
         return cls(whole.reference, whole.generated, whole.settings, whole=whole, run=run)
 
     @lazily
@@ -67,22 +67,22 @@ class OneRunEstimates(Estimates):
 
     @lazily
     def cells(self) -> Quantisation:
-        """The cells behind MAUVE, by this start."""
+        """The cells behind MAUVE, from this start."""
         return one_run(self.whole.cells, self.run)
 
     @lazily
     def prd_cells(self) -> Quantisation:
-        """The few cells of the precision-recall curve, by this start."""
+        """The few cells of the precision-recall curve, from this start."""
         return one_run(self.whole.prd_cells, self.run)
 
 
 def one_run(cells: Quantisation, run: int) -> Quantisation:
-    """A quantisation with one of its runs."""
+    """Return a quantisation with one of its runs."""
     return replace(cells, runs=(cells.runs[run],), inertias=(cells.inertias[run],))
 
 
 def best_run(cells: Quantisation) -> Quantisation:
-    """A quantisation with the best of its runs, the first among equals."""
+    """Return a quantisation with the best of its runs, the first among ties."""
     return one_run(cells, min(range(len(cells.runs)), key=cells.inertias.__getitem__))
 
 
@@ -121,7 +121,7 @@ class DeleteBlock(Pair):
 
     @lazily
     def blocks(self) -> tuple[Blocks, Blocks] | None:
-        """The labels of the rows that are left, so that a second block can go too."""
+        """The labels of the remaining rows, so that a second block can be left out too."""
         labels = {side: labels_of(self.whole, side) for side in SIDES}
         whole = labels[self.side]
         labels[self.side] = Blocks(whole.labels[self.kept], whole.count)
@@ -129,13 +129,13 @@ class DeleteBlock(Pair):
 
     @property
     def kept(self) -> NDArray[np.bool_]:
-        """Which rows of its side are left."""
+        """Which rows of its side remain."""
         keep: NDArray[np.bool_] = labels_of(self.whole, self.side).labels != self.block
         return keep
 
     @lazily
     def neighbourhoods(self) -> Neighbourhoods:
-        """The counts for the chosen k alone."""
+        """The counts for the chosen k only."""
         return self.whole.neighbourhoods.without(self.side, self.block, k=self.settings.k)
 
     @lazily
@@ -175,7 +175,7 @@ class DeleteBlockEstimates(Estimates):
 
     @lazily
     def cells(self) -> Quantisation:
-        """The best run alone: no metric reads the others."""
+        """The best run only, since no metric reads the others."""
         return self._recounted(best_run(self.whole.cells))
 
     @lazily
@@ -184,7 +184,7 @@ class DeleteBlockEstimates(Estimates):
         return self._recounted(self.whole.prd_cells)
 
     def odds(self, options: EstimationOptions) -> SampleOdds:
-        """The odds of the samples that are left, by the same classifiers."""
+        """Return the odds of the remaining samples, by the same classifiers."""
         return self.whole.odds(options).without(self.side, self.left_out)
 
     def _recounted(self, cells: Quantisation) -> Quantisation:
@@ -193,13 +193,13 @@ class DeleteBlockEstimates(Estimates):
 
 
 def unread_rows(rows: Points, count: int) -> Points:
-    """So many rows of NaN, which take no memory: to copy rows takes longer than to count them."""
+    """Return rows of NaN that take no memory, where only their number matters."""
     unread: Points = np.broadcast_to(np.asarray(np.nan, rows.dtype), (count, rows.shape[1]))
     return unread
 
 
 def labels_of(pair: Pair, side: SideName) -> Blocks:
-    """The block of every row of one of the sets.
+    """Return the block of every row of one of the sets.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Do systems differ, by any score? All pairs and all scores are tested together.
+"""Differences between systems, tested for all pairs and all scores together.
 
 The null hypothesis of each test is that two systems score the same, not that they are the same.
 Its statistic is the difference over its standard error, which sets off what both share: the
@@ -82,7 +82,7 @@ def step_down(
 
 
 def critical_value(null: Iterable[Floats], level: float) -> float:
-    """The size that the largest of all statistics stays below in a share `level` of the draws."""
+    """Return the quantile of the largest statistic at `level` over the draws."""
     largest = [np.abs(draws).max(axis=1, initial=0.0) for draws in null]
     return float(np.quantile(np.concatenate(largest), level))
 
@@ -104,7 +104,7 @@ Stream = tuple[Source, int, int, int]
 
 @dataclass(frozen=True)
 class Difference:
-    """How far two scores are apart, and whether by more than chance.
+    """The difference of two scores, and whether it is significant.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Difference:
     paired: bool = False
 
     def equivalence(self, margin: float) -> float:
-        """Tell how often chance alone would bring scores this close that are a margin apart.
+        """Return the p-value against a difference of at least a margin.
 
         Two one-sided tests (Schuirmann, J. Pharmacokinet. Biopharm. 1987): the larger p-value of
         both. Where it is small, the true difference is less than the margin.
@@ -170,7 +170,7 @@ def differences(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> list[Difference]:
-    """Test every pair of systems by every score that both have, all of them together.
+    """Test every pair of systems by every score that both have, jointly.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def differences(
 
 
 def difference_spread(first: Spread, second: Spread) -> Spread:
-    """How much the difference of two scores moves that have one reference, and other samples.
+    """Estimate the spread of the difference of two scores with the same reference.
 
     What the blocks of the reference bring to both is subtracted first. Blocks depend on the number
     of rows and the seed alone, so that both may be of different runs.
@@ -303,7 +303,7 @@ def _alone(
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """All statistics under random weights of the blocks, normal and of variance 1 each.
+    """All statistics under random normal weights of the blocks, each of variance 1.
 
     The same draws each time that they are gone through, in chunks.
     """

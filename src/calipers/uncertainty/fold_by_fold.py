@@ -1,4 +1,4 @@
-"""p-values as small as the data allow, where permutations end at one over their number.
+"""Small p-values from folds, below the limit of one over the number of permutations.
 
 A permutation test of R relabellings knows no p-value below 1/(1 + R), and a correction for some
 hundred tests needs smaller ones. Here they come from the folds of the classifier, one after the
@@ -42,7 +42,7 @@ COUNTED = 300
 
 
 def fold_by_fold(part: Part) -> float:
-    """Return a p-value that both sides answer alike, given the prompts.
+    """Return a p-value of equal answers on both sides, given the prompts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Halves of both sets at once: how much a score of half the samples differs from the other half's.
+"""Half-sampling of both sets: differences of scores between complementary halves.
 
 A half has half of the reference and half of the generated rows, and nothing in common with the
 other. Neighbourhoods keep what they would be within each half. The cells of MAUVE are as many as a
@@ -30,7 +30,7 @@ FAMILIES = ("support", "frontier")
 
 
 def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Floats]:
-    """Tell how far the scores of two halves lie apart, for every halving.
+    """Compute the difference of scores between the halves, for every halving.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class HalfSampleCells:
-    """The cells of a pair, joined to as many as half of the rows would have had."""
+    """The cells of a pair, merged to as many as half of the rows would have."""
 
     pair: Pair
 
@@ -92,7 +92,7 @@ class HalfSampleCells:
 
 @dataclass(frozen=True, eq=False)
 class HalfSample(Pair):
-    """Half of the rows of both sets: what the estimates of the whole say of them.
+    """Half of the rows of both sets, with estimates taken from those of the whole.
 
     Of the rows only their number is known, as in
     :class:`calipers.uncertainty.delete_block.DeleteBlock`.
@@ -131,17 +131,17 @@ class HalfSample(Pair):
 
     @lazily
     def blocks(self) -> tuple[Blocks, Blocks] | None:
-        """None: a half is not cut further."""
+        """None, since a half is not divided further."""
         return None
 
     @lazily
     def neighbourhoods(self) -> Neighbourhoods:
-        """The counts for the chosen k alone."""
+        """The counts for the chosen k only."""
         return self.whole.neighbourhoods.half(self.halving, self.which, k=self.settings.k)
 
     @lazily
     def estimates(self) -> Estimates:
-        """The joined cells, counted in this half."""
+        """The merged cells, counted in this half."""
         left, right = (blocks.half(self.halving, self.which) for blocks in self.whole.labels)
         return HalfSampleEstimates(
             self.reference, self.generated, self.settings, halved=self.halved, rows=(left, right)
@@ -157,5 +157,5 @@ class HalfSampleEstimates(Estimates):
 
     @lazily
     def cells(self) -> Quantisation:
-        """The joined cells, counted in this half."""
+        """The merged cells, counted in this half."""
         return self.halved.half(self.rows)

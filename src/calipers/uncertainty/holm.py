@@ -1,4 +1,4 @@
-"""Holm's correction: p-values that hold over a whole family of tests.
+"""Holm's correction of p-values over a family of tests.
 
 The chance of a single false finding among all stays at the level, whatever the tests depend on
 each other (Holm, Scand. J. Statist. 1979).
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values for how many tests there are.
+    """Adjust p-values for the number of tests, by Holm's method.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""HUSE: can people and a model's likelihoods together tell texts of a machine from those of people?
+"""HUSE: how well judgements and likelihoods together tell human from generated texts.
 
 Every text has two numbers: how typical people found it, and the log-probability that the model
 gives it, divided by its length. HUSE is twice the error of a classifier of the k nearest neighbours
@@ -41,7 +41,7 @@ RANGE = (0.0, 2.0)
 
 @dataclass(frozen=True)
 class Huse:
-    """Quality and diversity together, and apart.
+    """HUSE with its parts for quality and for diversity.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def huse(
     level: float = 0.95,
     seed: int = 0,
 ) -> Huse:
-    """Tell from judgements and likelihoods whether texts of people and of a machine differ.
+    """Compute HUSE from judgements and likelihoods of human and generated texts.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def huse(
 
 
 def twice_the_error(ours: Floats, theirs: Floats, k: int) -> float:
-    """Twice the left-out error of k nearest neighbours, both sets counting alike.
+    """Return twice the leave-one-out error of k nearest neighbours, with balanced sets.
 
     Parameters
     ----------

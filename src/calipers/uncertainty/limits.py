@@ -1,4 +1,4 @@
-"""Whether a score lies beyond a limit: beyond it, within it, or not to be decided.
+"""Tests of whether a score lies beyond a limit: beyond, within, or undecided.
 
 A condition such as *recall below 0.8* is tested from both sides. The one test asks whether the
 score lies beyond the limit by more than chance, the other whether it lies on the near side of it by
@@ -68,7 +68,7 @@ standard error of two blocks gives a bound that is at least as high, for every a
 
 @dataclass(frozen=True)
 class LimitEstimate:
-    """A score that is held against a limit.
+    """A score that is compared with a limit.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class LimitEstimate:
 
     @classmethod
     def of(cls, score: Score, *, blocks: int = DEFAULT_BLOCKS) -> LimitEstimate | None:
-        """Take it from a score that has an interval; None where it has none.
+        """Take the estimate from a score with an interval; None without one.
 
         A share of 0 or 1 of which no block of rows moves has none, and yet it is known well: it
         has the standard error of :data:`STILL`.
@@ -120,7 +120,7 @@ class LimitEstimate:
     def less(
         self, other: LimitEstimate, factor: float = 1.0, *, same: bool = False
     ) -> LimitEstimate:
-        """Subtract another estimate times a factor, which takes both errors into account.
+        """Subtract another estimate times a factor, accounting for both errors.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class LimitEstimate:
 
     @classmethod
     def of_difference(cls, value: float, first: Spread, second: Spread) -> LimitEstimate | None:
-        """Take the difference of two scores of one reference, with what they share set off.
+        """Take the difference of two scores of one reference, less their shared error.
 
         None where nothing moves it, or the blocks of both cannot be matched.
         """
@@ -159,7 +159,7 @@ class LimitEstimate:
         return cls(value, spread.standard_error, spread.freedom)
 
     def statistic(self, limit: float) -> float:
-        """Tell how far the limit lies above the value, in standard errors."""
+        """Return the distance of the limit above the value, in standard errors."""
         sign = float(np.sign(limit - self.value))
         low, high = self.bounds
         if self.standard_error == 0 or ((limit <= low or limit >= high) and sign):
@@ -169,7 +169,7 @@ class LimitEstimate:
         return sign * reach_to(self.value, limit, bounds=self.bounds) / self.standard_error
 
     def p_value(self, limit: float, side: Side) -> float:
-        """Tell how often chance alone would put a score so far to one side that lies at the limit.
+        """Return the one-sided p-value of a score whose true value is the limit.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class LimitEstimate:
         return tail if statistic >= 0 else 1 - tail
 
     def one_sided(self, below: float, above: float) -> tuple[float, float]:
-        """Give the bounds beyond which the score lies with these chances at most, on each side."""
+        """Return one-sided confidence bounds at the given error probabilities."""
         low = ends(self.value, self._reach(below), bounds=self.bounds)[0]
         reach = self._reach(above)
         if self._grows:
@@ -204,7 +204,7 @@ class LimitEstimate:
 
 @dataclass(frozen=True)
 class LimitTest:
-    """One condition: an estimate, the limit, and on which side of the limit it is met."""
+    """One condition: an estimate, the limit, and the side on which it is met."""
 
     estimate: LimitEstimate
     limit: float
@@ -213,14 +213,14 @@ class LimitTest:
 
     @property
     def p_met(self) -> float:
-        """How often chance alone would show as much for the condition being met."""
+        """The p-value for the condition being met."""
         if self.estimate.standard_error == 0:
             return 0.0 if self._holds else 1.0
         return self.estimate.p_value(self.limit, self.side)
 
     @property
     def p_unmet(self) -> float:
-        """How often chance alone would show as much against it."""
+        """The p-value for the condition not being met."""
         if self.estimate.standard_error == 0:
             return 1.0 if self._holds else 0.0
         return self.estimate.p_value(self.limit, "above" if self.side == "below" else "below")
@@ -234,7 +234,7 @@ class LimitTest:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the samples say of one condition.
+    """The decision on one condition.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ SIZE = 10**6
 
 
 def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]:
-    """Decide all conditions of a gate together.
+    """Decide all conditions of a check together.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The noise floor: what two halves of the reference score, and a system beside them.
+"""The noise floor: scores of two halves of the reference, beside those of a system.
 
 A score of n samples is not 1 or 0 for a perfect system: sampling alone keeps it away. So the
 reference is split into halves A and B, and score(A, B) says what perfection scores at that size.
@@ -54,7 +54,7 @@ class Split:
 
 
 def floor_size(n: int, m: int, reference: Clusters | None = None) -> int:
-    """Samples on each side of a floor: half of the reference, or all that the system has.
+    """Return the samples on each side of a floor: half of the reference, or all of the system.
 
     Halves of whole clusters may need as many rows less as the largest cluster has beyond one.
     """
@@ -71,7 +71,7 @@ def split_rows(
     split: int,
     clusters: tuple[Clusters, Clusters] | None = None,
 ) -> Split:
-    """Draw two halves of the reference and as many rows of a system, without replacement.
+    """Draw two halves of the reference and equally many rows of a system, without replacement.
 
     Where both sets have one size, the system's rows are those of the second half: systems that
     continue the reference's prompts row by row then share no prompt with the first half, as the
@@ -117,7 +117,7 @@ def noise_floor(
     size: int,
     one_set: bool = False,
 ) -> NoiseFloor | None:
-    """Bring the scores of all splits together; None where one of them is not finite.
+    """Combine the scores of all splits; None where one of them is not finite.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _margin(spreads: tuple[float, float], splits: int, ratio: float) -> float:
 
 
 def widening(n: int, m: int, *, size: int, one_set: bool = False) -> float:
-    """Variance of the difference from run to run, in units of that over splits; at least 1.
+    """Return the variance of the difference between runs relative to that over splits, at least 1.
 
     A mean of `size` rows out of n varies over splits by ``1/size - 1/n`` in units of the variance
     of a row, and from one set of n rows to the next by ``1/n``. The ratio is 1 for halves of sets

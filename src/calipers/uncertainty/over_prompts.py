@@ -1,4 +1,4 @@
-"""Means over prompts, and how far another draw of prompts would move them.
+"""Means over prompts, with intervals for the sampling of prompts.
 
 Samples of one prompt are alike, so that they do not count as independent; prompts do. A mean over
 prompts of a value for each has the interval of Student's t,
@@ -38,7 +38,7 @@ def mean_over_prompts(
     better: Better = "closest",
     pins: Mapping[str, object] | None = None,
 ) -> Score:
-    """Average a value for each prompt, with an interval over prompts.
+    """Average a value of each prompt, with an interval over prompts.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def jackknife_over_prompts(
     better: Better = "closest",
     pins: Mapping[str, object] | None = None,
 ) -> Score:
-    """Give a score of all prompts together the interval of the jackknife over prompts.
+    """Add to a score of all prompts the interval of the jackknife over prompts.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def between_prompts(
     better: Better = "closest",
     pins: Mapping[str, object] | None = None,
 ) -> Score:
-    """Average a similarity over pairs of prompts, or tell how far it lies below that within them.
+    """Average a similarity over pairs of prompts, or its difference from within prompts.
 
     Parameters
     ----------

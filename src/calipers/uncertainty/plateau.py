@@ -1,4 +1,4 @@
-"""From which k or number of samples on a score stays level."""
+"""Plateaus: the k or sample size from which on a score is level."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Plateau(Plain):
-    """From which value on a curve stays level, or why none can be named.
+    """The value from which on a curve is level, or why there is none.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ def plateau(
     tolerance: float = TOLERANCE,
     range: tuple[float, float] = (0.0, 1.0),
 ) -> Plateau:
-    """Find the smallest value from which on the mean stays near where it ends.
+    """Find the smallest value from which on the mean stays near its end.
 
     At every value of the plateau the mean lies within ``max(tolerance, its standard error)`` of
     the mean at the last value. For scores whose range reaches beyond [0, 1] the tolerance is 5 %

@@ -1,4 +1,4 @@
-"""Who was preferred to whom, counted: rows of (a, b, answer) become wins and ties of every pair.
+"""Counts of preferences: rows of (a, b, answer) become wins and ties of every pair.
 
 An answer is the name of the winner, or "a", "b" or "tie", or one of five steps: "definitely a",
 "slightly a", "tie", "slightly b", "definitely b", or their numbers 1 to 5; a system's name goes
@@ -25,7 +25,7 @@ TieRule = Literal["half", "random", "drop"]
 
 
 def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the names as a tuple, or say which is no name or occurs twice."""
+    """Return the names as a tuple; raise an error for an invalid or repeated one."""
     names = tuple(names)
     for place, name in enumerate(names, start=1):
         if not isinstance(name, str) or not name.strip():
@@ -36,7 +36,7 @@ def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def check_counts(name: str, counts: ArrayLike, n: int, *, symmetric: bool = False) -> Floats:
-    """Give the table in float64, or say why it counts nothing."""
+    """Return the table in float64; raise an error if it holds no counts."""
     try:
         table = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -56,7 +56,7 @@ def check_counts(name: str, counts: ArrayLike, n: int, *, symmetric: bool = Fals
 
 
 def toss(ties: Floats, seed: int) -> Floats:
-    """Give every tie to a side drawn at random."""
+    """Assign every tie to a random side."""
     if (ties % 1).any():
         raise InputError("ties can be drawn only where they are whole numbers")
     upper = np.triu(ties).astype(np.int64)
@@ -72,7 +72,7 @@ NUMBERS = tuple(str(step) for step in range(1, len(STEPS) + 1))
 
 
 class PreferenceAnswers:
-    """Reads answers about systems of known names; raises InputError where one is called "tie"."""
+    """Parses answers about systems of known names; raises InputError if one is named "tie"."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         for name in names:
@@ -110,7 +110,7 @@ class PreferenceAnswers:
 
 
 def as_name(row: int, column: str, given: object) -> str:
-    """Give a system's name as text, or say in which row it is missing."""
+    """Return a system's name as text; raise an error with the row if it is missing."""
     if _is_missing(given):
         raise InputError(f"row {row}: the name of the system in column {column!r} is missing")
     return _text(given)
@@ -185,7 +185,7 @@ class Preferences:
 
     @property
     def comparisons(self) -> float:
-        """How many comparisons were made, each tie counted once."""
+        """Number of comparisons, with each tie counted once."""
         return float(self.wins.sum() + self.ties.sum() / 2)
 
 
@@ -196,7 +196,7 @@ def count_preferences(
     *,
     names: Sequence[str] | None = None,
 ) -> Preferences:
-    """Count who was preferred to whom.
+    """Count the wins and ties of every pair of systems.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def count_preferences(
 
 
 def split_ties(preferences: Preferences, how: TieRule = "half", seed: int = 0) -> Preferences:
-    """Make wins of the ties.
+    """Convert ties to wins.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def read_pairs(
     answer: Sequence[object],
     names: Sequence[str] | None,
 ) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
-    """Return the names of all systems, and of the two that each row compares.
+    """Return the names of all systems, and the two compared in each row.
 
     Raises
     ------

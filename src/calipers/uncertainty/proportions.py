@@ -1,4 +1,4 @@
-"""Shares of rows: how sure one is, whether two sets have one, how many times larger one is.
+"""Proportions: intervals of one, tests of two, and intervals of their ratio.
 
 :func:`share_interval` is Wilson's interval of one share (JASA 1927).
 
@@ -155,7 +155,7 @@ def clustered_p_values(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """p-values that two sets have one share of each category, by permuting whole clusters.
+    """Test equal shares of each category in two sets, by permuting whole clusters.
 
     A cluster that both sets have rows of changes sides or not; of those that one set has, as many
     as before are drawn for each set. The statistic is the difference of the shares.
@@ -212,7 +212,7 @@ def clustered_p_values(
 
 
 def effective_counts(inside: NDArray[np.bool_], clusters: Labels) -> tuple[float, float]:
-    """How many independent rows would tell as much of a share as the rows of clusters do.
+    """Return effective sample sizes of a share for rows in clusters.
 
     Both counts are divided by the design effect: the variance of the share by clusters over that of
     independent rows, at least 1. Where none or all rows are inside, the variance is 0, and rows of

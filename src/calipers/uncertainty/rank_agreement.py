@@ -1,4 +1,4 @@
-"""How alike two columns of scores order the systems, and what chance would do.
+"""Rank agreement of two columns of scores, and its distribution by chance.
 
 Spearman's rank correlation is that of :mod:`~calipers.uncertainty.correlation`, here as a number;
 Kendall's is tau-b of the same ranks. Both equal those of ``scipy.stats``, but that values which
@@ -28,7 +28,7 @@ SLACK = 1e-9
 
 
 def why_undefined(a: Vector, b: Vector) -> str | None:
-    """Say why two columns have no rank correlation; None where they have one."""
+    """Explain why two columns have no rank correlation; None where they have one."""
     if len(a) < LEAST:
         return f"ranks of {len(a)} systems cannot correlate; at least {LEAST} are needed"
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
@@ -39,7 +39,7 @@ def why_undefined(a: Vector, b: Vector) -> str | None:
 
 
 def spearman(a: Vector, b: Vector) -> float:
-    """Tell how alike two columns order the systems, by Spearman's rank correlation.
+    """Compute Spearman's rank correlation of two columns.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def spearman(a: Vector, b: Vector) -> float:
 
 
 def kendall(a: Vector, b: Vector) -> float:
-    """Tell the same by Kendall's tau-b: pairs in the same order less those in the other.
+    """Compute Kendall's tau-b of two columns: concordant minus discordant pairs.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def kendall(a: Vector, b: Vector) -> float:
 
 
 def chance(a: Vector, b: Vector) -> float:
-    """Tell how often unrelated columns correlate at least as highly as these two.
+    """Return the probability that unrelated columns correlate at least as highly as these two.
 
     Of all orders that the values of one column could have stood in, the share whose Spearman
     correlation with the other is at least as high; from Student's t with s - 2 degrees of freedom
@@ -98,7 +98,7 @@ def chance(a: Vector, b: Vector) -> float:
 
 
 def rarely_reached(systems: int) -> float:
-    """Tell which correlation unrelated columns without ties reach 1 time in 20, or less often.
+    """Return the correlation that unrelated columns without ties reach with probability 0.05.
 
     NaN where even the same order comes more often: with fewer than 4 systems.
 

@@ -1,4 +1,4 @@
-"""Mean ratings of systems, with errors from clusters of ratings that are alike.
+"""Mean ratings of systems, with clustered standard errors.
 
 Ratings of one rater are alike, as raters are more or less severe, and so are ratings of one item by
 several raters. With e_g the sum, over the ratings of a system in cluster g, of what lies above the
@@ -28,7 +28,7 @@ from calipers.uncertainty.clustered import combined, student
 
 @dataclass(frozen=True, eq=False)
 class RatedMeans:
-    """Mean ratings, by system.
+    """Mean ratings by system.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def rated_means(
     *ways: Sequence[object] | Longs,
     level: float = 0.95,
 ) -> RatedMeans:
-    """Take the mean rating of each system.
+    """Compute the mean rating of each system.
 
     Parameters
     ----------

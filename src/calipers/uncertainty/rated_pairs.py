@@ -1,4 +1,4 @@
-"""Who preferred what to what, judgement by judgement: the rater, the side shown first, the item.
+"""Single judgements of pairs: the rater, the side shown first, the item, and the answer.
 
 :mod:`~calipers.uncertainty.preferences` counts wins and ties of every two systems, which is all
 that a plain Bradley-Terry fit needs. How far raters differ, whether they follow the side, and how
@@ -97,7 +97,7 @@ class RatedPairs:
 
     @property
     def signed(self) -> Floats:
-        """What i has of a win less what j has: the outcome, where every win is a whole one."""
+        """The outcome: the share of a win of i minus that of j, where each win counts fully."""
         whole = self.outcome.astype(np.float64)
         return whole if self.share is None else whole * (2 * self.share - 1)
 
@@ -107,7 +107,7 @@ class RatedPairs:
         return self.outcome * self.first
 
     def select(self, rows: NDArray[np.bool_] | Longs) -> RatedPairs:
-        """Keep some judgements, by a mask or by their places; systems, raters and items stay."""
+        """Keep some judgements, by mask or index; systems, raters and items stay."""
         return replace(
             self,
             i=self.i[rows],

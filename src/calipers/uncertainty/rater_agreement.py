@@ -1,4 +1,4 @@
-"""How far raters agree: with each other, with themselves, with other raters, and with the side.
+"""Agreement of raters with each other, with themselves and with other raters; position bias.
 
 - :func:`krippendorff_alpha` of several raters' answers to the same items (Krippendorff, Content
   Analysis, 2004): 1 − D_o/D_e, the disagreement within items over that of all answers, whichever
@@ -48,7 +48,7 @@ CIRCLES_BY_CHANCE = 0.25
 
 @dataclass(frozen=True)
 class ObservedShare:
-    """How often something happens.
+    """An observed share with its interval.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class ObservedShare:
 
 @dataclass(frozen=True)
 class AgreementCoefficient:
-    """A coefficient of agreement: 1 is full agreement, 0 that of chance.
+    """A coefficient of agreement: 1 is full agreement, 0 is agreement by chance.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class AgreementCoefficient:
 
 @dataclass(frozen=True)
 class Flips:
-    """What becomes of answers when the two sides are swapped.
+    """Changes of answers when the two sides are swapped.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Flips:
 
 @dataclass(frozen=True)
 class PairedAgreement:
-    """How far two groups of raters agree on the same items.
+    """Agreement of two groups of raters on the same items.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ def krippendorff_alpha(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> AgreementCoefficient:
-    """Tell how far raters agree on items, beyond chance.
+    """Compute Krippendorff's alpha: agreement of raters on items beyond chance.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def share_of(
     level: float = 0.95,
     reason: str = "nothing to count",
 ) -> ObservedShare:
-    """Return a share of rows with Wilson's interval, rows of a cluster being alike.
+    """Return a share of rows with Wilson's interval, for rows in clusters.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def share_of(
 
 
 def first_share(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
-    """Tell how often the text shown first is preferred, ties left out.
+    """Return how often the text shown first is preferred, without ties.
 
     It is near a half where sides were drawn at random and nobody follows them. Answers of one
     rater are alike, where there are several; of one item, where there is one rater.
@@ -303,7 +303,7 @@ def first_share(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
 
 
 def self_agreement(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
-    """Tell how often a rater gives the same answer to the same item in the same order again.
+    """Return how often a rater repeats an answer to the same item in the same order.
 
     Every two answers that a rater gave to one item in one order count once.
     """
@@ -322,7 +322,7 @@ def self_agreement(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
 
 
 def flip_rate(pairs: RatedPairs, *, level: float = 0.95) -> Flips:
-    """Tell how often a rater answers otherwise when the same two texts change sides.
+    """Return how often a rater's answer changes when the two texts change sides.
 
     Every two answers that a rater gave to one item, one in each order, count once.
     """
@@ -352,7 +352,7 @@ def flip_rate(pairs: RatedPairs, *, level: float = 0.95) -> Flips:
 
 
 def check_more_than_sides(pairs: RatedPairs) -> None:
-    """Refuse answers that all turn with the sides: they tell the order, and nothing of systems.
+    """Refuse answers that all follow the sides and so say nothing about systems.
 
     So answers a rater who always prefers the text shown first, and one who draws lots but never
     agrees with itself: whatever was answered of an item in one order is undone in the other. Wins
@@ -418,7 +418,7 @@ def _clusters(pairs: RatedPairs) -> list[Longs]:
 def intransitive_share(
     pairs: RatedPairs, *, group: ArrayLike | None = None, level: float = 0.95
 ) -> ObservedShare:
-    """Tell how many triples of systems are circles: x before y, y before z, z before x.
+    """Return the share of triples of systems that form cycles: x over y, y over z, z over x.
 
     Within every group, the system that was preferred more often of two is taken to be before the
     other. Triples of which all three pairs are so decided count. A quarter of them would be circles
@@ -471,7 +471,7 @@ def agreement_between(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> PairedAgreement:
-    """Tell how far two groups of raters agree on the items that both judged.
+    """Measure how far two groups of raters agree on the items that both judged.
 
     Every pair of answers to one item counts, one of each group; an item counts as one, however many
     answered it. What one rater answered in both groups is not compared with itself.
@@ -534,7 +534,7 @@ def ratings_between(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> PairedAgreement:
-    """Tell how far two groups of raters agree on the items that both rated on a scale.
+    """Measure how far two groups of raters agree on the items that both rated.
 
     As :func:`agreement_between`, but that κ weighs disagreements by their squared distance (Cohen,
     Psychological Bulletin 1968): 1 − E(x − y)²/E(x − y′)², y′ the ratings of the other group

@@ -1,4 +1,4 @@
-"""Bradley-Terry scores where raters differ: in discrimination, in side bias, in calling ties.
+"""Bradley-Terry scores with effects of raters: discrimination, side bias, tendency to ties.
 
 Rater r prefers i to j, rather than j to i, with the log odds
 
@@ -68,7 +68,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class RaterEffect:
-    """What one rater is like.
+    """The estimated effects of one rater.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class RaterEffect:
 
 @dataclass(frozen=True, eq=False)
 class RaterFit:
-    """Scores of systems, and what the raters are like.
+    """Scores of systems, and effects of raters.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class RaterFit:
     _logs_covariance: Matrix = field(repr=False)
 
     def difference(self, i: str | int, j: str | int) -> ScoreDifference:
-        """Tell how far the score of `i` lies above that of `j`; both names, or places from 0.
+        """Return the score of `i` minus that of `j`, given by name or index.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class RaterFit:
     def relative_discrimination(
         self, rater: str, others: Sequence[str] | None = None
     ) -> tuple[float, Interval]:
-        """Tell how many times as sharply a rater tells systems apart as others do.
+        """Return a rater's discrimination relative to the others'.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ def fit_rater_effects(
     level: float = 0.95,
     seed: int = 0,
 ) -> RaterFit:
-    """Score systems by judgements of raters who differ.
+    """Fit scores of systems together with effects of raters.
 
     Parameters
     ----------

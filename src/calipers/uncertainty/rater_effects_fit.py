@@ -1,4 +1,4 @@
-"""Where the integrated likelihood of raters who differ is greatest, and what it says of each.
+"""Maximisation of the likelihood integrated over effects of raters.
 
 The model is that of :mod:`~calipers.uncertainty.rater_effects`. Raters are independent given the
 parameters that they share: scores, mean side bias β, mean δ and the spreads. So the likelihood is a
@@ -52,7 +52,7 @@ FLATTEST = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class RaterRows:
-    """Judgements that are alike in all counted together, sorted by rater.
+    """Identical judgements counted together, sorted by rater.
 
     `raters` holds the places of those who answered, `starts` their first rows, `answers` how many
     they gave.
@@ -116,13 +116,13 @@ class RaterRows:
         return [slice(low, high) for low, high in zip(self.starts, ends, strict=True)]
 
     def by_rater(self, values: Matrix) -> Matrix:
-        """Add up the rows of each rater."""
+        """Sum the rows of each rater."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class RaterParameters:
-    """Which parameters the model has: the mean side bias, δ, and which effects of raters."""
+    """The parameters of the model: mean side bias, δ, and which effects of raters."""
 
     n: int
     side: bool
@@ -142,7 +142,7 @@ class RaterParameters:
 def choose_parameters(
     table: RaterRows, n: int, ties: Ties
 ) -> tuple[RaterParameters, tuple[str, ...]]:
-    """Choose what the judgements can tell, and say what they cannot."""
+    """Choose the parameters that the judgements identify, and report the others."""
     left_out = []
     known = table.first != 0
     side = bool(known.any()) and _side_is_free(table, n)
@@ -178,7 +178,7 @@ def _side_is_free(table: RaterRows, n: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class RaterSummit:
-    """Where the likelihood is greatest, and what is known of the raters there.
+    """The maximum of the likelihood, and estimates of the raters there.
 
     `covariance` is that of all parameters, as the model has it; `clustered` that of the scores, β
     and δ, as raters have it, None where they are few. `means` ``(raters, k)`` and `spreads`
@@ -446,7 +446,7 @@ def _if_known(
 def climb_with_raters(
     table: RaterRows, model: RaterParameters, theta: Matrix, tie: float
 ) -> RaterSummit:
-    """Find the parameters of the greatest integrated likelihood, from those of the plain fit.
+    """Maximise the integrated likelihood, starting from the plain fit.
 
     Raises
     ------

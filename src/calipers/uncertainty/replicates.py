@@ -1,4 +1,4 @@
-"""Replicates of all scores of a pair: by counts that were kept, or on smaller sets.
+"""Replicates of all scores of a pair, from kept counts or on smaller sets.
 
 Four ways, the first that a metric allows:
 
@@ -82,7 +82,7 @@ def spreads(
     further: Further | None = None,
     left_out: LeftOut | None = None,
 ) -> dict[str, Spread]:
-    """Tell how much each score of a pair moves.
+    """Estimate the spread of each score of a pair.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def spreads(
 
 
 def delete_blocks(pair: Pair) -> LeftOut:
-    """Leave each block out of a pair that has blocks, side by side."""
+    """Make pairs without each block, in parallel, for a pair with blocks."""
     return {
         side: [DeleteBlock.of(pair, side, block) for block in range(labels_of(pair, side).count)]
         for side in SIDES
@@ -134,7 +134,7 @@ def delete_blocks(pair: Pair) -> LeftOut:
 
 
 def needs_parts(choice: Choice) -> bool:
-    """Whether nothing is kept or known of a score, so that smaller sets must tell how it moves."""
+    """Whether the spread of a score must be measured on smaller sets."""
     known = has_own(choice) or is_kept(choice) or is_refitted(choice)
     return not known and not has_no_interval(choice)
 
@@ -145,7 +145,7 @@ def is_refitted(choice: Choice) -> bool:
 
 
 def has_no_interval(choice: Choice) -> bool:
-    """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
+    """Whether a score has no interval, since simulated intervals did not cover it."""
     unlike = choice.option("estimator") in (*UNLIKE, *JUDGES) or choice.metric.replicates == "none"
     return unlike and not is_kept(choice)
 
@@ -160,7 +160,7 @@ def is_extrapolated(pair: Pair, choice: Choice) -> bool:
 
 
 def by_refits(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
-    """The jackknife over a few blocks of both sets, everything being made again without each."""
+    """Estimate spreads by a jackknife over a few blocks, recomputing everything without each."""
     if not choices or pair.blocks is None:
         return {}
     count = min(REFITS, pair.blocks[0].count)
@@ -208,7 +208,7 @@ def _values_of(choices: Sequence[Choice], part: Callable[[], Pair]) -> list[floa
 
 
 def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
-    """Measure scores on disjoint parts of both sets, and scale how much they move."""
+    """Score disjoint parts of both sets, and scale their variation."""
     if not choices or min(len(pair.reference), len(pair.generated)) < ENOUGH_FOR_PARTS:
         return {}
     cut = _parts(pair, PARTS, needs_of(choice.metric for choice in choices))
@@ -221,22 +221,22 @@ def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
 
 
 def is_kept(choice: Choice) -> bool:
-    """Whether the estimates behind a score keep what they would be without each block."""
+    """Whether the estimates behind a score keep their values without each block."""
     return choice.metric.replicates == "counts" and (is_counted(choice) or is_held_out(choice))
 
 
 def is_counted(choice: Choice) -> bool:
-    """Whether a score is read from counts, and from nothing that is estimated by other means."""
+    """Whether a score is computed from counts alone."""
     return bool(choice.option("estimator") == COUNTING)
 
 
 def is_held_out(choice: Choice) -> bool:
-    """Whether a score is read from held-out samples that classifiers judge."""
+    """Whether a score is computed from held-out samples judged by classifiers."""
     return bool(choice.option("points") == HELD_OUT)
 
 
 def has_own(choice: Choice) -> bool:
-    """Whether the metric has a function of its own that leaves blocks out."""
+    """Whether the metric has a function of its own for replicates without blocks."""
     return ":" in choice.metric.replicates
 
 
@@ -312,7 +312,7 @@ def _parts(pair: Pair, parts: int, needs: Needs) -> list[Callable[[], Pair]]:
 
 
 def columns(curve: DivergenceFrontier | PrecisionRecallCurve | RenyiFrontier) -> Floats:
-    """The points of a curve, shape ``(points, columns)``.
+    """Return the points of a curve, shape ``(points, columns)``.
 
     Precision and recall; of a frontier λ, D(Q‖R_λ) and D(P‖R_λ).
     """
@@ -322,7 +322,7 @@ def columns(curve: DivergenceFrontier | PrecisionRecallCurve | RenyiFrontier) ->
 
 
 def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Floats]:
-    """Tell how much the points of every curve move with either set.
+    """Estimate the variance of the points of every curve, by set.
 
     Parameters
     ----------

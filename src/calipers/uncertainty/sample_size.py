@@ -1,4 +1,4 @@
-"""How many samples are enough: where a score leads with more, and what tells two systems apart.
+"""Sample size: where a score tends with more samples, and the size that separates two systems.
 
 A score with infinitely many samples is read from its values at n/8, n/4, n/2 and n. If the error
 falls like 1/n, the last doubling took away half of what was left, so the limit is the last value
@@ -32,7 +32,7 @@ SURE = 2.0
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """Where a sequence of values at doubling sizes leads.
+    """The limit of a sequence of values at doubling sizes.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Nested:
 
     @property
     def step_error(self) -> float:
-        """Standard error of the last step, from how single parts differ from their halves.
+        """Standard error of the last step, from differences between single parts and their halves.
 
         That falls like the root of the size, at least; a step that is seen once, the last, is
         compared with those that are seen several times.
@@ -98,7 +98,7 @@ def extrapolate(
     *,
     range: tuple[float, float] = (-math.inf, math.inf),
 ) -> Extrapolation:
-    """Say where values at doubling sizes lead.
+    """Extrapolate values at doubling sizes.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def extrapolate(
 
 
 def is_unsettled(means: Sequence[float], step_error: float) -> bool:
-    """Whether the steps surely go on, and do not shrink from one doubling to the next.
+    """Whether the steps are significant and do not shrink from one doubling to the next.
 
     Two steps together are less noisy, the last two alone are farther on: both must say so.
     """
@@ -152,7 +152,7 @@ def separating_n(
     level: float = LEVEL,
     power: float = POWER,
 ) -> int | None:
-    """Tell how many samples in every set would separate two systems as far apart as these.
+    """Estimate the samples per set that would separate two systems as far apart as these.
 
     The standard error falls with the root of the number of samples. The number is found where the
     difference, in units of that error, reaches the normal quantiles of `level` and `power`

@@ -1,4 +1,4 @@
-"""How much a search that may miss neighbours finds, and what that changes: measured on a sample.
+"""The quality of an approximate search of neighbours, measured on a sample of rows.
 
 Of some rows of both sets all neighbours are found, without any index: their true balls, in which
 true balls of the other set they lie, and in which of the balls that the search found. So for each
@@ -44,14 +44,14 @@ class SampledMean(Plain):
 
     @classmethod
     def mean(cls, several: Sequence[SampledMean]) -> SampledMean:
-        """The mean of several of equal weight; its interval is as wide as theirs are on average."""
+        """Return the mean of several of equal weight, with the mean of their interval lengths."""
         ends = [(part.value, part.low, part.high) for part in several]
         return cls(*np.mean(ends, axis=0).tolist())
 
 
 @dataclass(frozen=True)
 class SearchQuality(Plain):
-    """What a search for neighbours found, beside what there is.
+    """The share of neighbours that a search found, and the resulting errors.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class SearchQuality(Plain):
 
     @classmethod
     def mean(cls, several: Sequence[SearchQuality]) -> SearchQuality:
-        """That of several files of a system, as the mean of their scores."""
+        """Return the mean over several files of a system."""
         return cls(
             SampledMean.mean([quality.neighbour_recall for quality in several]),
             float(np.mean([quality.members for quality in several])),
@@ -94,7 +94,7 @@ def measure_search(
     seed: int = 0,
     threads: int | None = None,
 ) -> SearchQuality:
-    """Hold what a search found against all pairs of sampled rows.
+    """Compare the results of a search with all pairs of sampled rows.
 
     Parameters
     ----------

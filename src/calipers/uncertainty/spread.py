@@ -1,4 +1,4 @@
-"""How much a score moves from one draw to another, source by source, and its confidence interval.
+"""The sampling variance of a score by source, and its confidence interval.
 
 A source of variation is a vector of deviations whose squares sum to its variance: from replicates
 with one block of rows left out (Quenouille's and Tukey's jackknife over blocks), from disjoint
@@ -40,7 +40,7 @@ FAR = 1.0
 def confidence_interval(
     value: float, spread: Spread, *, level: float = 0.95, bounds: tuple[float, float] = UNIT
 ) -> tuple[float, float] | None:
-    """Tell between which values the score lies on average, at a level of confidence.
+    """Return the confidence interval of the mean of a score, at a level.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def confidence_interval(
 
 
 def ends(value: float, reach: float, *, bounds: tuple[float, float] = UNIT) -> tuple[float, float]:
-    """Return both ends of the interval that reaches so far: t · standard error at the value."""
+    """Return both ends of an interval, value ± t · standard error."""
     if tuple(bounds) == UNIT and 0 < value < 1:
         return _on_logits(value, reach)
     low, high = bounds
@@ -75,7 +75,7 @@ def ends(value: float, reach: float, *, bounds: tuple[float, float] = UNIT) -> t
 
 
 def reach_to(value: float, end: float, *, bounds: tuple[float, float] = UNIT) -> float:
-    """Tell how far an interval must reach for one of its ends to be there: :func:`ends`, undone.
+    """Return how far an interval extends if one of its ends is given; the inverse of :func:`ends`.
 
     Examples
     --------
@@ -93,14 +93,14 @@ def reach_to(value: float, end: float, *, bounds: tuple[float, float] = UNIT) ->
 
 
 def is_rough(value: float, spread: Spread, *, level: float, bounds: tuple[float, float]) -> bool:
-    """Whether a share lies so near to 0 or 1 that its interval is a rough one, mostly too long."""
+    """Whether a share is so close to 0 or 1 that its interval is approximate, mostly too long."""
     if tuple(bounds) != UNIT or not 0 < value < 1:
         return False
     return quantile(spread.freedom, level) * spread.standard_error > FAR * value * (1 - value)
 
 
 def quantile(freedom: float, level: float) -> float:
-    """The two-sided quantile of Student's t."""
+    """Return the two-sided quantile of Student's t."""
     from scipy.special import ndtri, stdtrit
 
     lower = (1 - level) / 2
@@ -115,7 +115,7 @@ def freedom_behind(
     level: float,
     bounds: tuple[float, float] = UNIT,
 ) -> float | None:
-    """Tell the degrees of freedom of an interval from its length; None where both ends are cut."""
+    """Infer the degrees of freedom of an interval from its length; None if both ends are cut."""
     from scipy.special import stdtridf
 
     within = [end for end, bound in zip(interval, bounds, strict=True) if end != bound]
@@ -128,7 +128,7 @@ def freedom_behind(
 
 
 def tails(freedom: float, statistic: float) -> float:
-    """How often Student's t lies as far from 0 as the statistic, on either side."""
+    """Return the two-sided tail probability of a statistic under Student's t."""
     from scipy.special import ndtr, stdtr
 
     far = -abs(statistic)
@@ -136,7 +136,7 @@ def tails(freedom: float, statistic: float) -> float:
 
 
 def check_level(level: Any) -> None:
-    """Refuse what is no level of confidence.
+    """Refuse an invalid confidence level.
 
     Raises
     ------
@@ -183,19 +183,19 @@ class Component:
 
     @classmethod
     def jackknife(cls, source: Source, replicates: ArrayLike) -> Component:
-        """From the scores with one of B blocks left out: V = (B − 1)/B · Σ (S_b − S̄)²."""
+        """Make it from scores with one of B blocks left out: V = (B − 1)/B · Σ (S_b − S̄)²."""
         gaps = _from_mean(replicates)
         return cls(source, np.sqrt(1 - 1 / len(gaps)) * gaps)
 
     @classmethod
     def of_mean(cls, source: Source, values: ArrayLike) -> Component:
-        """From independent values of which the score is, or behaves like, the mean."""
+        """Make it from independent values whose mean is the score, or behaves like it."""
         gaps = _from_mean(values)
         return cls(source, gaps / np.sqrt(len(gaps) * (len(gaps) - 1)))
 
     @classmethod
     def of_one(cls, source: Source, values: ArrayLike) -> Component:
-        """From independent values of which the score is one."""
+        """Make it from independent values, one of which is the score."""
         gaps = _from_mean(values)
         return cls(source, gaps / np.sqrt(len(gaps) - 1))
 
@@ -210,7 +210,7 @@ class Component:
         return len(self.deviations) - 1
 
     def times(self, factor: float) -> Component:
-        """The same source where the score is multiplied."""
+        """Return the component of the score multiplied by a factor."""
         return Component(self.source, factor * self.deviations)
 
 
@@ -249,19 +249,19 @@ class Spread:
 
     @property
     def share(self) -> float:
-        """What share of the components' variance is the score's, in [0, 1]."""
+        """The ratio of the score's variance to the components' sum, in [0, 1]."""
         if self.halves is None or not self.summed > 0:
             return 1.0
         return min(1.0, self.allowance * float(self.halves @ self.halves) / self.summed)
 
     @property
     def standard_error(self) -> float:
-        """How much the score moves from one draw of everything to another."""
+        """The standard deviation of the score over repeated draws of everything."""
         return float(np.sqrt(self.variance))
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom by Welch and Satterthwaite; infinite where nothing moves."""
+        """Degrees of freedom by Welch and Satterthwaite; infinite without variation."""
         total = self.summed
         if total == 0:
             return np.inf
@@ -271,7 +271,7 @@ class Spread:
 
     @property
     def by_source(self) -> dict[str, float]:
-        """The standard error that each source alone would leave."""
+        """The standard error from each source alone."""
         variances: dict[str, float] = {}
         for component in self.components:
             variances[component.source] = variances.get(component.source, 0.0) + component.variance
@@ -279,13 +279,13 @@ class Spread:
         return {source: float(np.sqrt(share * variance)) for source, variance in variances.items()}
 
     def times(self, factor: float) -> Spread:
-        """The spread of the score multiplied by a factor."""
+        """Return the spread of the score multiplied by a factor."""
         parts = tuple(component.times(factor) for component in self.components)
         halves = None if self.halves is None else factor * self.halves
         return Spread(parts, self.approximate, halves, self.allowance)
 
     def of(self, source: Source) -> tuple[Component, ...]:
-        """The components of one source."""
+        """Return the components of one source."""
         return tuple(component for component in self.components if component.source == source)
 
     @property
@@ -297,7 +297,7 @@ class Spread:
 
 
 def mean_spread(parts: Sequence[Spread], values: Sequence[float]) -> Spread:
-    """The spread of the mean score of several files of one system.
+    """Return the spread of the mean score of several files of one system.
 
     The reference is the same for all files, so its deviations are averaged; each file has samples
     and starts of its own. Where the files scatter more than chance within each explains (they
@@ -327,7 +327,7 @@ def mean_spread(parts: Sequence[Spread], values: Sequence[float]) -> Spread:
 
 
 def correlation(first: Spread, second: Spread) -> float | None:
-    """Tell how the errors of two scores of one pair go together, in [-1, 1].
+    """Return the correlation of the errors of two scores of one pair, in [-1, 1].
 
     None where one of them does not move, or what moves them was not found on the same replicates.
     """
@@ -346,7 +346,7 @@ def correlation(first: Spread, second: Spread) -> float | None:
 
 
 def sizes_of(parts: Iterable[Component]) -> list[int]:
-    """How many replicates each of some components has."""
+    """Return the number of replicates of each component."""
     return [len(component.deviations) for component in parts]
 
 

@@ -1,4 +1,4 @@
-"""How much each statistic of texts moves from one draw of the texts to another.
+"""The sampling variation of statistics of texts.
 
 Both T(Q) and T(P) are read without each of twenty blocks of texts (the jackknife over blocks), by
 the function that stands beside the statistic; where there is none, the statistic is measured on
@@ -46,7 +46,7 @@ SMALLEST_PART = 20
 
 @dataclass(frozen=True, eq=False)
 class TextSpreads:
-    """How much statistics of texts move, beside one reference.
+    """Spreads of statistics of texts, beside one reference.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class TextSpreads:
     _kept: dict[tuple[str, int], Spread | None] = field(default_factory=dict, repr=False)
 
     def of(self, choice: Choice, generated: Corpus, score: Score) -> Spread | None:
-        """Tell how much the score of a generated set moves.
+        """Estimate the spread of the score of a generated set.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class TextSpreads:
         return _spread(choice, pair, score, "generated")
 
     def of_reference(self, choice: Choice, size: int | None = None) -> Spread | None:
-        """Tell how much T(P) moves: of so many texts of the reference, or of all; kept."""
+        """Estimate the spread of T(P), for a number of reference texts or all; results are kept."""
         if self.reference is None or not choice.has_gap:
             return None
         place = (choice.key, len(self.reference) if size is None else size)
@@ -98,7 +98,7 @@ class TextSpreads:
     def of_gap(
         self, choice: Choice, generated: Corpus, score: Score, spread: Spread
     ) -> Spread | None:
-        """Tell how much |T(Q) - T(P)| moves, where T(Q) moves as `spread` says."""
+        """Estimate the spread of |T(Q) - T(P)|, given that of T(Q)."""
         size = None if self._free(choice) else self._size(generated)
         theirs = self.of_reference(choice, size)
         if theirs is None or score.reference is None:

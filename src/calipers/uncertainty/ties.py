@@ -1,4 +1,4 @@
-"""When two scores of n samples are a tie, and which of them is the better one where they are not.
+"""Ties between two scores of n samples, and the better score otherwise.
 
 Two scores that differ by no more than :func:`tie_width` are a tie: on a range from 0 to 1 as they
 are, else as a share of the larger one. It is a rule of thumb, for where no test was made.
@@ -21,7 +21,7 @@ Winner = Literal["a", "b", "tie", "unknown"]
 
 
 def tie_width(n: int) -> float:
-    """Tell how far two scores of n samples may differ and still be a tie.
+    """Return the largest difference of two scores of n samples that counts as a tie.
 
     The largest standard error that a share of n samples can have, 1/(2√n), and at least 0.01.
 
@@ -34,14 +34,14 @@ def tie_width(n: int) -> float:
 
 
 def merit(score: Score) -> float:
-    """Return a number that is higher for the better score; NaN where there is no value."""
+    """Return a number that is higher for the better score; NaN without a value."""
     if score.better == "closest":
         return math.nan if score.gap is None else -score.gap
     return score.value if score.better == "higher" else -score.value
 
 
 def winner(a: Score, b: Score, tie: float) -> Winner:
-    """Tell which of two scores is better; `tie` is as of :func:`tie_width`.
+    """Return the better of two scores; `tie` is from :func:`tie_width`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a permutation test says of two sets: are they distinguishable at all?
+"""Permutation tests of whether two sets are distinguishable.
 
 The null hypothesis is that both sets were drawn from one distribution. Then swapping rows between
 them changes nothing but chance, and the statistic of the sets as they are is one of R + 1 that are
@@ -40,7 +40,7 @@ Prompts = tuple[ArrayLike, ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class TwoSample:
-    """Whether two sets are distinguishable, by one permutation test.
+    """The result of a permutation test of two sets.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class TwoSample:
 
     @property
     def distinguishable(self) -> bool | None:
-        """Whether the statistic is past what chance explains at `level`; None where undefined."""
+        """Whether the test is significant at `level`; None where it is undefined."""
         return None if self.reason else self.p_value <= allowed(self.level)
 
     @classmethod
@@ -100,7 +100,7 @@ class TwoSample:
         level: float,
         pins: Mapping[str, object],
     ) -> TwoSample:
-        """Set a statistic among those of the permutations."""
+        """Make the result from a statistic and those of the permutations."""
         as_large = int(np.count_nonzero(null >= statistic - TIES))
         return cls(
             test,
@@ -123,14 +123,14 @@ class TwoSample:
         level: float,
         pins: Mapping[str, object],
     ) -> TwoSample:
-        """Say why there is no answer."""
+        """Make a result without an answer, with the reason."""
         nan = float("nan")
         none = np.empty(0)
         return cls(test, nan, nan, none, nan, level, permutations, signature(pins), reason)
 
 
 def allowed(level: float) -> float:
-    """The largest p-value that a test at this level calls a difference.
+    """Return the largest p-value that is significant at this level.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def at_limit(test: TwoSample) -> bool:
 
 
 def threshold(null: NDArray[np.float64], level: float) -> float:
-    """What a statistic must exceed to have a p-value of at most 1 − `level`.
+    """Return what a statistic must exceed for a p-value of at most 1 − `level`.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def threshold(null: NDArray[np.float64], level: float) -> float:
 
 
 def check_options(permutations: Any, seed: Any, level: Any) -> None:
-    """Refuse what no test can be run with.
+    """Refuse options with which no test can be run.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def check_options(permutations: Any, seed: Any, level: Any) -> None:
 
 
 def of_files(parts: Sequence[TwoSample]) -> TwoSample:
-    """Bring the tests of several files of one system together.
+    """Combine the tests of several files of one system.
 
     All files are compared with one reference, so their p-values depend on each other; twice their
     mean, at most 1, is a p-value whatever the dependence (Vovk and Wang, Biometrika 2020). The
@@ -207,7 +207,7 @@ def permuted(
     *,
     seed: int,
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return a statistic for the labels as they are, and for each of many random relabellings.
+    """Compute a statistic for the labels as they are, and for random relabellings.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def relabelled(
     *,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Return what :func:`permuted` does as one array, the labels as they are first.
+    """Return the results of :func:`permuted` as one array, the original labels first.
 
     A statistic may have several values for each relabelling, shape ``(c, values)``.
     """
@@ -276,7 +276,7 @@ def _in_turn(rng: np.random.Generator, count: int, ours: int, theirs: int, times
 
 
 def subsets(rng: np.random.Generator, count: int, size: int, places: int) -> Flags:
-    """Random subsets of `size` out of `places`, all equally likely, shape ``(count, places)``."""
+    """Draw random subsets of `size` out of `places`, uniformly, shape ``(count, places)``."""
     chosen = np.empty((count, places), np.bool_)
     _select(rng.random((count, places)), size, chosen)
     return chosen

@@ -1,4 +1,4 @@
-"""The classifier two-sample test: can a plane tell held-out samples of the two sets apart?
+"""The classifier two-sample test, by a linear classifier on held-out samples.
 
 Lopez-Paz and Oquab (ICLR 2017) with two changes: labels are permuted, so the p-value is exact at
 every size, and every row is judged, each by a classifier that was trained on the other folds
@@ -59,7 +59,7 @@ def classifier_test(
     threads: int | None = None,
     tail: bool = False,
 ) -> TwoSample:
-    """Tell whether a linear classifier distinguishes held-out rows of the sets, with a p-value.
+    """Test whether a linear classifier distinguishes held-out rows of the two sets.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The worst rank correlation that one standard deviation of a metric allows.
+"""The worst rank correlation of a metric within one standard deviation of its scores.
 
 ρ_min(a, s, h) = min over σ in {−1, +1}ⁿ of ρ(a + σ·s, h), with Spearman's ρ (Pillutla et al., JMLR
 2023, equation 30): every system's score moves up or down by its standard deviation, so as to agree
@@ -46,7 +46,7 @@ CLOSE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """How low a rank correlation can fall within one standard deviation.
+    """The lowest rank correlation within one standard deviation.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class WorstCase:
 def worst_case_spearman(
     means: ArrayLike, deviations: ArrayLike, truth: ArrayLike, *, seed: int = 0
 ) -> WorstCase:
-    """Tell how well a metric ranks the systems if its noise is against it.
+    """Compute the lowest rank correlation of a metric within its noise.
 
     Parameters
     ----------

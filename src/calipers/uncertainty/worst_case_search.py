@@ -40,7 +40,7 @@ Signs = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """The box of scores around the means, and how each corner correlates with the truth.
+    """The box of scores around the means, and the correlation of its corners with the truth.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Corners:
 
     @classmethod
     def of(cls, means: Vector, deviations: Vector, truth: Vector) -> Corners:
-        """Work out the quadratic form."""
+        """Compute the quadratic form."""
         n, ends = len(means), np.concatenate([means - deviations, means + deviations])
         places = dense_ranks(ends, np.tile(np.abs(means) + deviations, 2))
         low, high = places[:n], places[n:]
@@ -87,7 +87,7 @@ class Corners:
 
     @property
     def tied(self) -> Signs:
-        """Which systems have a choice of whether to stand at a shared place, shape ``(n,)``."""
+        """Which systems can share a rank with others or not, shape ``(n,)``."""
         meets = np.isin(self.low, self.shared) | np.isin(self.high, self.shared)
         tied: Signs = meets & (self.low != self.high)
         return tied
@@ -104,7 +104,7 @@ class Corners:
         return matters
 
     def alone(self) -> Signs:
-        """Return the best signs of systems that are not coupled; the others stand low."""
+        """Return the best signs of systems that are not coupled; the others are low."""
         best: Signs = (self.linear < 0) & ~self.coupled
         return best
 
@@ -118,15 +118,15 @@ class Corners:
         return _ratio(self.numerator(high), spread(self.places(high)), self.truth_spread)
 
     def signs(self, high: Signs) -> Whole:
-        """Return -1 for low and 1 for high; 1 where the sign makes no difference."""
+        """Return -1 for low and 1 for high; 1 where the sign has no effect."""
         return np.where(high | ~self.matters, 1, -1)
 
     def places(self, high: Signs) -> Whole:
-        """Return the place of every score at one corner."""
+        """Return the rank of every score at one corner."""
         return np.where(high, self.high, self.low)
 
     def bound(self, numerator: int) -> float:
-        """Return a correlation that no corner is below whose numerator is not below this one."""
+        """Return a lower bound of the correlation for all numerators not below this one."""
         n = len(self.low)
         there = np.array([((self.low == c) | (self.high == c)).sum() for c in self.shared])
         most = 0 if numerator >= 0 else int((there**3 - there).sum())
@@ -137,7 +137,7 @@ class Corners:
 
 
 def spread(values: NDArray[np.generic]) -> int:
-    """Give n³ − n, less m³ − m for each m equal values: twelve times the spread of their ranks."""
+    """Return n³ − n minus m³ − m for each m equal values: twelve times the spread of the ranks."""
     counts = np.unique(values, return_counts=True)[1].astype(np.int64)
     n = len(values)
     return int(n**3 - n - (counts**3 - counts).sum())
@@ -156,7 +156,7 @@ def _shared(low: Whole, high: Whole) -> Whole:
 
 
 def enumerate_corners(corners: Corners) -> Signs | None:
-    """Find the corner of the lowest correlation, ties of scores included.
+    """Find the corner of the lowest correlation, including ties of scores.
 
     Returns None where all scores are equal at every corner. Takes time and memory in proportion to
     2 to the power of the coupled systems.
@@ -177,7 +177,7 @@ def enumerate_corners(corners: Corners) -> Signs | None:
 
 
 def double(linear: Whole, coupling: Whole) -> Whole:
-    """Return linear·b + ½ bᵀ·coupling·b for all b, shape ``(2**k,)``; bit i of the place is b_i."""
+    """Return linear·b + ½ bᵀ·coupling·b for all b, shape ``(2**k,)``; bit i of the index is b_i."""
     table = np.zeros(1, dtype=np.int64)
     for i, step in enumerate(linear):
         table = np.concatenate([table, table + added(int(step), coupling[i, :i])])
@@ -213,7 +213,7 @@ WORK = 2_000_000
 
 
 def search(corners: Corners, seed: int) -> Signs:
-    """Find a corner that no change of one sign lowers, the lowest of many such.
+    """Find a corner that no change of one sign improves, the lowest of many such.
 
     Changes are judged by the numerator, which ties do not enter; the corners that they end in, by
     the correlation.
@@ -231,7 +231,7 @@ def search(corners: Corners, seed: int) -> Signs:
 
 
 def lowest(corners: Corners, ends: Iterable[Signs]) -> Signs:
-    """Pick the corner of the lowest correlation; one that has none comes last."""
+    """Return the corner of the lowest correlation; corners without one come last."""
     return min(ends, key=lambda end: np.nan_to_num(corners.correlation(end), nan=np.inf))
 
 
@@ -252,7 +252,7 @@ def _product(b: Whole, coupling: Whole) -> Whole:
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """The lowest numerator and its corner; without a corner, a bound below the lowest."""
+    """The lowest numerator and its corner; without a corner, a lower bound."""
 
     score: int
     high: Signs | None
@@ -282,7 +282,7 @@ def sweep(corners: Corners, *, width: int, guide: Signs) -> Swept:
 
 
 def open_at_once(corners: Corners) -> int:
-    """Tell how many systems a sweep would have to keep open at once."""
+    """Return how many systems a sweep would have to keep open at once."""
     order = _order(corners)
     if not order.size:
         return 0
