@@ -1,1 +1,1 @@
-"""What Unicode says of any text: scripts, words, visible characters and the composed form."""
+"""Unicode properties of texts: scripts, words, grapheme clusters, and the composed form."""

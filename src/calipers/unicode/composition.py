@@ -1,4 +1,4 @@
-"""Texts in Unicode's composed form (NFC), in time that grows as their length.
+"""Normalisation of texts to Unicode's composed form (NFC), in linear time.
 
 Python's own :func:`unicodedata.normalize` sorts the marks behind a letter by insertion: a run of a
 million of them would take hours. Long runs are sorted here first, as the standard defines the
@@ -19,7 +19,7 @@ _ENDS_IN_MARKS = "\u0f73\u0f75\u0f81"
 
 
 def composed(text: str) -> str:
-    r"""Return a text in composed form (NFC), as `unicodedata.normalize` does.
+    r"""Return a text in composed form (NFC), like `unicodedata.normalize`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scripts that set no space between words, and whether a text is written in one."""
+"""Scripts without spaces between words, and texts written in them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _RUNS = pattern(f"[{BLOCKS}]+")
 
 
 def without_spaces(text: str) -> bool:
-    """Whether most letters of a text belong to scripts that set no space between words.
+    """Whether most letters of a text belong to scripts without spaces between words.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def without_spaces(text: str) -> bool:
 
 
 def unspaced_share(text: str) -> float:
-    """The share of the letters of a text that belong to such scripts; 0 without letters.
+    """Return the share of a text's letters that belong to such scripts; 0 without letters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The words of a text in any script, and the characters that a reader sees.
+"""Words and grapheme clusters of texts in any script.
 
 Words are cut where Unicode's default rules set a boundary (UAX #29, "Unicode Text Segmentation"):
 ``don't``, ``l'homme`` and ``3.14`` are one word each, as is an emoji of several characters. Those
@@ -113,14 +113,14 @@ _CLOSE_RIGHT = pattern(rf"(?V1){_CLOSE}", package="regex")
 
 @cache
 def regex_version() -> str:
-    """Name the version of the package that knows the classes of characters."""
+    """Return the version of the package that defines the classes of characters."""
     from importlib.metadata import version
 
     return version("regex")
 
 
 def words_and_marks(text: str) -> list[str]:
-    """Cut a text into its words and marks; white space is left out.
+    """Split a text into words and marks, without white space.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def words_and_marks(text: str) -> list[str]:
 
 
 def cut_chunk(chunk: str) -> tuple[str, ...]:
-    """Cut what stands between white space, over which no rule looks."""
+    """Split a whitespace-separated chunk, beyond which no rule looks."""
     if chunk.isascii():
         return tuple(_ASCII_PIECES.findall(chunk))
     if not _MAY_LACK_SPACES.search(chunk):
@@ -154,7 +154,7 @@ _cut = lru_cache(maxsize=1 << 15)(cut_chunk)
 
 
 def words(text: str) -> list[str]:
-    """Cut a text into its words: what holds a letter, a digit, or a pictorial sign.
+    """Split a text into words: pieces with a letter, a digit, or a pictorial sign.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def words(text: str) -> list[str]:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Tell where each word of a text begins and ends.
+    """Return where each word of a text begins and ends.
 
     Examples
     --------
@@ -199,12 +199,12 @@ def word_count(text: str) -> int:
 
 
 def is_word(piece: str) -> bool:
-    """Whether a piece of a text is a word, and not a mark."""
+    """Whether a piece of a text is a word rather than a mark."""
     return piece[:1].isalnum() or _WORD.search(piece) is not None
 
 
 def graphemes(text: str) -> list[str]:
-    """Cut a text into the characters that a reader sees (extended grapheme clusters).
+    """Split a text into extended grapheme clusters, the characters that a reader sees.
 
     Examples
     --------
@@ -215,12 +215,12 @@ def graphemes(text: str) -> list[str]:
 
 
 def stand_alone(text: str) -> bool:
-    """Whether each code point of a text is surely a character of its own."""
+    """Return which code points of a text are certainly characters of their own."""
     return _ALONE.fullmatch(text) is not None
 
 
 def joined(pieces: Iterable[str]) -> str:
-    """Write words one after the other, with a space between two unless a script has none there.
+    """Join words with spaces, except in scripts without them.
 
     Examples
     --------

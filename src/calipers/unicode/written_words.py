@@ -1,4 +1,4 @@
-"""The words of a text as it is written: what white space separates, and units where there is none.
+"""Words of texts as written: separated by white space, or units of scripts without spaces.
 
 Wherever texts are cut, counted in words or compared by how they begin, a word is what stands
 between white space, with the punctuation that touches it. In a script without spaces it is the unit
@@ -101,7 +101,7 @@ LOOKED_AT, LOOKED_INTO = 200, 1000
 
 
 def split_words(text: str) -> list[str]:
-    """Cut a text into its words.
+    """Split a text into words.
 
     Examples
     --------
@@ -123,13 +123,13 @@ def word_count(text: str) -> int:
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Tell where each word of a text begins and ends, the first ones without reading the rest."""
+    """Yield where each word of a text begins and ends, reading no further than needed."""
     cut = _CHUNK if is_spaced(text) else _WORD
     return (match.span() for match in cut.finditer(text))
 
 
 def first_words(text: str, words: int) -> str:
-    """Return a text up to the end of its `words`-th word; all of it where it has fewer.
+    """Return a text up to the end of its `words`-th word, or all of a shorter text.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def first_words(text: str, words: int) -> str:
 
 
 def last_words(text: str, words: int) -> str:
-    """Return a text from the beginning of the word behind its first `words` ones.
+    """Return a text from the word after its first `words` ones.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def last_words(text: str, words: int) -> str:
 
 
 def gap(left: str, right: str) -> str:
-    """Say what stands between two words: a space, or nothing where a script has none.
+    """Return what separates two words: a space, or nothing in a script without spaces.
 
     Examples
     --------
@@ -165,12 +165,12 @@ def gap(left: str, right: str) -> str:
 
 
 def is_unspaced(sign: str) -> bool:
-    """Whether a character is a letter of a script that puts no space between words."""
+    """Whether a character is a letter of a script without spaces between words."""
     return _UNSPACED.match(sign) is not None
 
 
 def unit_of(texts: Sequence[str]) -> str:
-    """Name what the words of some texts are: words, characters, or both.
+    """Name the units of some texts: words, characters, or both.
 
     A few texts spread evenly over all tell.
 
@@ -189,7 +189,7 @@ def unit_of(texts: Sequence[str]) -> str:
 
 
 def counted_words(number: int, unit: str) -> str:
-    """Write a number of what `unit_of` names.
+    """Write a number with the unit from :func:`unit_of`.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def counted_words(number: int, unit: str) -> str:
 
 
 def is_spaced(text: str) -> bool:
-    """Whether a text holds nothing that is a word without white space around it."""
+    """Whether every word of a text is separated by white space."""
     if text.isascii() or _FAR.search(text) is None:
         return True
     if _UNSPACED.search(text):
