@@ -1,1 +1,1 @@
-"""How results are put into words: names of metrics, numbers, marks, and sentences with names."""
+"""Results in words: names of metrics, numbers, marks, and sentences with names."""

@@ -1,4 +1,4 @@
-"""Texts of any script as a terminal shows them: measured in cells, cut between clusters only.
+"""Display width of texts in a terminal, and cuts between grapheme clusters.
 
 A letter of Chinese, Japanese or Korean and an emoji take two cells; combining marks, joiners and
 variation selectors take none. What a reader takes for one character, such as a flag, a family or a
@@ -42,7 +42,7 @@ _WORD_OR_SPACE = re.compile(r"[ \t\n\r\f\v]+|[^ \t\n\r\f\v]+")
 
 
 def cell_len(text: str) -> int:
-    """Count the cells of a terminal that a text on one line takes.
+    """Return the number of terminal cells of a text on one line.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def cell_len(text: str) -> int:
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Yield what a reader takes for the characters of a text, its grapheme clusters.
+    """Yield the grapheme clusters of a text.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def clusters(text: str) -> Iterator[str]:
 
 
 def fits(text: str, width: int) -> bool:
-    """Whether a text is no wider than so many cells, and piles no more marks than these bear."""
+    """Whether a text fits into so many cells, without too many combining marks."""
     return len(text) <= _most(width) and cell_len(text) <= width
 
 
 def head_of(text: str, width: int) -> str:
-    """Take as many clusters from the start as fit into `width` cells.
+    """Return the clusters from the start that fit into `width` cells.
 
     Examples
     --------
@@ -86,13 +86,13 @@ def head_of(text: str, width: int) -> str:
 
 
 def tail_of(text: str, width: int) -> str:
-    """Take as many clusters from the end as fit into `width` cells."""
+    """Return the clusters from the end that fit into `width` cells."""
     taken = sum(map(len, _fitting(reversed(list(clusters(text))), width)))
     return text[len(text) - taken :]
 
 
 def cut(text: str, most: int) -> str:
-    """Take so many characters from the start, and no part of a cluster.
+    """Return the first characters, without splitting a cluster.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def cut(text: str, most: int) -> str:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Fill a text up to a width, on the side that its column has free.
+    """Pad a text to a width, on the left or right.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def filled(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
-    """Break a text into lines of at most `width` cells, as its script allows.
+    """Wrap a text into lines of at most `width` cells, as its script allows.
 
     A word that is wider than a line stays whole on one of its own, unless its script has no spaces.
 
@@ -168,12 +168,12 @@ def filled(text: str, width: int, *, first: str = "", rest: str = "") -> list[st
 
 
 def has_rtl(text: str) -> bool:
-    """Whether a text has letters that are written from right to left."""
+    """Whether a text has letters of a right-to-left script."""
     return bool(text) and max(text) >= FIRST_RTL and any(map(_is_rtl, text))
 
 
 def isolated(text: str) -> str:
-    """Keep a text that runs from right to left apart from what stands beside it on its line.
+    """Isolate a right-to-left text from the rest of its line.
 
     A terminal that reorders such texts would else take the numbers behind a name for a part of it
     and show them on the other side. The marks take no room.
@@ -187,7 +187,7 @@ def isolated(text: str) -> str:
 
 
 def runs_isolated(text: str, names: Iterable[str] = ()) -> str:
-    """Keep names, and what else runs from right to left, apart from the rest of a line.
+    """Isolate names and other right-to-left text from the rest of a line.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def runs_isolated(text: str, names: Iterable[str] = ()) -> str:
 
 
 def pieces(text: str, names: Iterable[str] = ()) -> Iterator[tuple[str, bool]]:
-    """Cut a text where its direction changes, and say which pieces are to be set apart.
+    """Split a text where its direction changes, and tell which pieces to isolate.
 
     These are the `names` in it that have letters written from right to left, whole, and elsewhere
     what lies from such a letter to the last one before a letter that is written to the right.

@@ -1,4 +1,4 @@
-"""Options that a message names, in the words of whoever reads it: Python, or the command line.
+"""Options in messages, named as in Python or on the command line.
 
 A message names an option as Python has it, between backticks: ```skip_words=42```, ```metrics```,
 ```.to_dict()```. Python shows it as it stands; the command line, which sets its own words by
@@ -24,7 +24,7 @@ _speech: ContextVar[Speech | None] = ContextVar("speech", default=None)
 
 @contextmanager
 def speaking(speech: Speech) -> Iterator[None]:
-    """Word options by `speech` from here on."""
+    """Name options by `speech` within a context."""
     token = _speech.set(speech)
     try:
         yield
@@ -33,7 +33,7 @@ def speaking(speech: Speech) -> Iterator[None]:
 
 
 def worded(text: str) -> str:
-    """Write a message in the words of the present front.
+    """Write a message in the form of the present front.
 
     Examples
     --------

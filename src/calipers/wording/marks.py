@@ -1,4 +1,4 @@
-"""The signs beside values and heads of columns, and nothing of what decides on them."""
+"""The marks beside values and column heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person calls each metric, of embeddings and of texts, and what it tells."""
+"""Names of metrics and views, and what each measures."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ WIDEST_NAME = 40
 
 
 def views_of_kind(samples: str | None) -> dict[str, str]:
-    """Return what each view sees of samples of a kind: ``"images"``, or any other for texts."""
+    """Return what each view represents for samples of a kind: ``"images"``, or else texts."""
     return VIEWS_OF_IMAGES if samples == "images" else VIEWS
 
 
 def sees(view: str, samples: str | None = None) -> str:
-    """Say what a view sees of samples of a kind; empty where that is not known.
+    """Describe what a view represents for samples of a kind; empty where unknown.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def sees(view: str, samples: str | None = None) -> str:
 
 
 def label(metric: str) -> str:
-    """Name a metric for a column; an unknown key is its own name.
+    """Return the column label of a metric; an unknown key is its own label.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def label(metric: str) -> str:
 
 
 def meaning(metric: str) -> str:
-    """Say what a metric tells, after its key where the head of its column does not spell it.
+    """Describe what a metric measures, after its key where the column head abbreviates it.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def meaning(metric: str) -> str:
 
 
 def text_label(key: str) -> str:
-    """Name a metric of texts for a row; an unknown key is its own name.
+    """Return the row label of a metric of texts; an unknown key is its own label.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def text_label(key: str) -> str:
 
 
 def text_meaning(key: str) -> str:
-    """Say what a text metric tells; empty for one that is not known.
+    """Describe what a text metric measures; empty for an unknown one.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def text_meaning(key: str) -> str:
 
 
 def family_of(key: str) -> str:
-    """The family of a key, which may be unknown."""
+    """Return the family of a key, which may be unknown."""
     name = key.partition(":")[0]
     if name not in STATISTICS:
         return DISTRIBUTIONS if name in METRICS else ""
@@ -137,7 +137,7 @@ def family_of(key: str) -> str:
 
 
 def is_unranked(key: str) -> bool:
-    """Whether neither a high nor a low value of a text metric is good."""
+    """Whether neither high nor low values of a text metric are good."""
     name = split_text_key(key)[0]
     return name in STATISTICS and not STATISTICS[name].ranked
 
@@ -165,7 +165,7 @@ def _unsaid(metric: str, option: str) -> list[str]:
 
 
 def shorten(text: str, width: int) -> str:
-    """Take the middle out of a text that is wider than `width`, or piles mark upon mark.
+    """Cut the middle of a text that is wider than `width`, or has too many combining marks.
 
     Names that a reader has to tell apart are shortened by :mod:`calipers.wording.short_names`.
 

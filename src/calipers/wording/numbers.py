@@ -1,4 +1,4 @@
-"""Numbers as a person reads them: values, intervals, p-values and sizes.
+"""Formatting of numbers: values, intervals, p-values and sizes.
 
 Shares have three decimals, the rest four digits.
 """
@@ -22,27 +22,27 @@ _MANY = 10_000_000
 
 
 class SetSize(Protocol):
-    """What is written of the size of a set of samples."""
+    """Protocol of summaries with the size of a set."""
 
     @property
     def n(self) -> int:
-        """Samples that were compared."""
+        """Number of samples compared."""
 
     @property
     def n_given(self) -> int:
-        """Samples that were there."""
+        """Number of samples given."""
 
     @property
     def word_unit(self) -> str:
-        """What lengths count: words, or characters of scripts without spaces."""
+        """Unit of lengths: words, or characters of scripts without spaces."""
 
     @property
     def words(self) -> Mapping[str, float] | None:
-        """Mean and median length of its texts."""
+        """Mean and median length of the texts."""
 
 
 def defined(value: float | None) -> float | None:
-    """Return a number; None where there is none, or none that is finite.
+    """Return a finite number; None for any other value.
 
     Examples
     --------
@@ -53,22 +53,22 @@ def defined(value: float | None) -> float | None:
 
 
 def value_of(score: Score | None) -> float | None:
-    """Return the value of a score; None where it has none."""
+    """Return the value of a score; None without one."""
     return None if score is None else defined(score.value)
 
 
 def gap_of(score: Score | None) -> float | None:
-    """Return the gap of a score to the reference's value; None where it has none."""
+    """Return the gap of a score to the reference's value; None without one."""
     return None if score is None else defined(score.gap)
 
 
 def floor_of(score: Score | None) -> NoiseFloor | None:
-    """Return the noise floor beside a score."""
+    """Return the noise floor of a score."""
     return None if score is None else score.floor
 
 
 def score_text(score: Score | None) -> str:
-    """Write the value of a score, or a dash where it has none.
+    """Write the value of a score; a dash without one.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def score_text(score: Score | None) -> str:
 
 
 def interval_text(score: Score | None) -> str:
-    """Write the interval of a score as ``[low,high]``; empty where it has none."""
+    """Write the interval of a score as ``[low,high]``; empty without one."""
     bounds = bounds_of(score)
     if score is None or bounds is None:
         return ""
@@ -93,14 +93,14 @@ def interval_text(score: Score | None) -> str:
 
 
 def number(value: float, *, unit: bool) -> str:
-    """Write one number: `unit` tells that its range is [0, 1]."""
+    """Write one number; `unit` states that its range is [0, 1]."""
     if unit:
         return f"{value + 0.0:.3f}".replace("-0.000", "0.000")
     return f"{value:#.4g}".rstrip(".")
 
 
 def percent(level: float) -> str:
-    """Write a level.
+    """Write a confidence level as a percentage.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def percent(level: float) -> str:
 
 
 def share(value: float | None) -> str:
-    """Write a share as a percentage with two digits, never a small one as nothing.
+    """Write a share as a percentage with two digits; a small one never as zero.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def share(value: float | None) -> str:
 
 
 def size_text(samples: SetSize) -> str:
-    """Write how many samples were used, and of how many where the set was cut."""
+    """Write how many samples were used, and of how many if the set was cut."""
     cut = samples.n_given != samples.n
     return f"{samples.n}/{samples.n_given}" if cut else str(samples.n)
 
@@ -146,7 +146,7 @@ def words_text(samples: SetSize) -> str:
 
 
 def length_head(sets: Iterable[SetSize]) -> str:
-    """Head a column of median lengths by what is counted of these sets: words, characters, or both.
+    """Write the head of a column of median lengths: words, characters, or both.
 
     A set of scripts without spaces is counted in characters.
     """
@@ -155,7 +155,7 @@ def length_head(sets: Iterable[SetSize]) -> str:
 
 
 def length_meaning(head: str) -> str:
-    """Say what such a column holds."""
+    """Describe such a column."""
     if head == "length":
         return "median length of a sample in words; in characters for scripts without spaces"
     return "median length of a sample"
@@ -190,7 +190,7 @@ def value_text(score: Score | None, *, whole: bool = True) -> str:
 
 
 def gap_text(score: Score | None, *, whole: bool = True) -> str:
-    """Write a gap with the decimals of its value, but four digits at most; empty without one.
+    """Write a gap with the decimals of its value, at most four digits; empty without one.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def gap_text(score: Score | None, *, whole: bool = True) -> str:
 
 
 def half_text(half: float, value: str) -> str:
-    """Write half the length of an interval, no finer than the value beside it is written.
+    """Write half the length of an interval, with no more decimals than the value.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def half_text(half: float, value: str) -> str:
 
 
 def beside_value(score: Score | None, value: str) -> str:
-    """Write what stands behind a value as ±; empty without an interval, or a lopsided one."""
+    """Write a symmetric interval as ±; empty without an interval or for an asymmetric one."""
     bounds = bounds_of(score)
     if score is None or bounds is None or is_asymmetric(score):
         return ""
@@ -233,14 +233,14 @@ def beside_value(score: Score | None, value: str) -> str:
 
 
 def below_value(score: Score | None) -> str:
-    """Write the bounds of a lopsided interval; empty without one."""
+    """Write the bounds of an asymmetric interval; empty without one."""
     if score is None or not is_asymmetric(score):
         return ""
     return interval_text(score) + (APPROXIMATE if score.approximate else "")
 
 
 def is_asymmetric(score: Score) -> bool:
-    """Tell whether one side of an interval is so much longer that ± would mislead."""
+    """Tell whether an interval is so asymmetric that ± would mislead."""
     bounds, value = bounds_of(score), value_of(score)
     if bounds is None or value is None:
         return bounds is not None
@@ -250,7 +250,7 @@ def is_asymmetric(score: Score) -> bool:
 
 
 def p_text(p: float | None, alpha: float, *, at_limit: bool = False) -> str:
-    """Write a p-value, never as 0, and on the same side of `alpha` as it is.
+    """Write a p-value, never as 0, and rounded without crossing `alpha`.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def p_text(p: float | None, alpha: float, *, at_limit: bool = False) -> str:
 
 
 def about(n: float) -> str:
-    """Write a large number by its first two digits.
+    """Write a large number to two significant digits.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def about(n: float) -> str:
 
 
 def signed(text: str) -> str:
-    """Put a plus before a number that has no sign of its own."""
+    """Add a plus sign to a number without a sign."""
     return text if text.startswith(("-", "+", MISSING)) else f"+{text}"
 
 
@@ -310,7 +310,7 @@ def _number(value: float, score: Score, whole: bool) -> str:
 
 
 def bounds_of(score: Score | None) -> tuple[float, float] | None:
-    """Return the bounds of the interval of a score; None where it has none, or an open one."""
+    """Return the bounds of a score's interval; None without one, or with an open one."""
     if score is None or score.interval is None:
         return None
     low, high = map(defined, score.interval)

@@ -1,4 +1,4 @@
-"""Texts of strangers made safe for one line: controls are shown, what scripts are joined by stays.
+"""Texts from outside made safe for one line, with controls shown and joiners kept.
 
 A control character could move the cursor of a terminal, and an override of direction could show one
 name as another; each is shown as U+FFFD. A joiner within a word of Persian, Sinhala or Hindi or
@@ -27,7 +27,7 @@ MOST_TAGS = 7
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Make a text safe for a terminal: spaces for tabs and line breaks, U+FFFD for other controls.
+    """Make a text safe for a terminal: tabs and line breaks become spaces, controls U+FFFD.
 
     Those in `keep`, such as line breaks, stay.
 

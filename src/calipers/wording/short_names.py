@@ -1,4 +1,4 @@
-"""Names cut to a width, none of them to the letters of another.
+"""Names shortened to a width, without becoming equal.
 
 Every place that shortens names of systems does so here: terminal, Markdown, LaTeX, page and plots.
 A name loses its middle, and ``…`` stands for what it lost. A short form is only taken where it fits
@@ -38,7 +38,7 @@ Pieces = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Peers:
-    """Names that stand in one document.
+    """The names in one document.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ _peers: ContextVar[Peers | None] = ContextVar("peers", default=None)
 
 @contextmanager
 def among(names: Iterable[object]) -> Iterator[Peers]:
-    """Let :func:`short` tell a name from these, which stand in the same document."""
+    """Make :func:`short` distinguish a name from these, which are in the same document."""
     outer = peers()
     full = (outer.whole.get(name, name) for name in map(clean, names))  # no short form is a name
     both = Peers(tuple(dict.fromkeys((*outer.names, *full))), outer.whole)
@@ -69,12 +69,12 @@ def among(names: Iterable[object]) -> Iterator[Peers]:
 
 
 def peers() -> Peers:
-    """Return the names that stand in this document."""
+    """Return the names in this document."""
     return _peers.get() or Peers()
 
 
 def short(name: object, width: int = WIDEST_NAME) -> str:
-    """Write the name of a set on one line, not too long, and not as one that it is among.
+    """Write the name of a set on one line, shortened but distinct from its peers.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def short(name: object, width: int = WIDEST_NAME) -> str:
 
 
 def shorten_names(names: Sequence[str], width: int) -> list[str]:
-    """Shorten names to one width, so that those that differ still do.
+    """Shorten names to one width, keeping different names different.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def shorten_names(names: Sequence[str], width: int) -> list[str]:
 
 
 def short_forms(names: Iterable[str], width: int) -> Mapping[str, str]:
-    """Return for every name how it is written within a width; no two are written alike.
+    """Return the form of every name within a width, all of them different.
 
     A name that is no wider stays as it is. Where a width has too few letters to tell names apart,
     they end in a number, and where it has no room for that either, they are wider.

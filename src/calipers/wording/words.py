@@ -1,4 +1,4 @@
-"""Sentences that hold names: a narrow line may shorten a name, and a page may set it apart."""
+"""Sentences with names, which renderers can shorten or mark up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calipers.wording.short_names import short
 
 @dataclass(frozen=True)
 class Name(Plain):
-    """A name that a narrow line may shorten.
+    """A name that may be shortened on a narrow line.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Name(Plain):
 
 @dataclass(frozen=True)
 class Passage(Name):
-    """A piece of a text that a narrow line may shorten; no name that is to stand in full too."""
+    """A quoted text that may be shortened on a narrow line, unlike a name without a full form."""
 
 
 class Quoted(str):
-    """A piece of what a person gave: it is shown as it is, also where it looks like an option."""
+    """A quotation of user input, shown unchanged even if it looks like an option."""
 
 
 Words = tuple[str | Name, ...]
@@ -60,7 +60,7 @@ def in_front(text: Words) -> Words: ...
 @overload
 def in_front(text: str | Name | Words) -> str | Name | Words: ...
 def in_front(text: str | Name | Words) -> str | Name | Words:
-    """Name options as the present front does; names of systems and what is quoted stay."""
+    """Name options in the form of the present front, leaving names and quotations unchanged."""
     if isinstance(text, tuple):
         return tuple(map(_in_front, text))
     return _in_front(text)
@@ -71,7 +71,7 @@ def _in_front(part: str | Name) -> str | Name:
 
 
 def named(name: object, share: int = 3) -> Name:
-    """Return the name of a set, which a narrow line may shorten further."""
+    """Return the name of a set, which a narrow line may shorten."""
     return Name(clean(name), share)
 
 
@@ -92,19 +92,19 @@ def names_in(text: str | Name | Words) -> Iterator[str]:
 
 
 def joined(*parts: Words) -> Words:
-    """Put a sentence together of its parts."""
+    """Join the parts of a sentence."""
     return tuple(word for part in parts for word in part)
 
 
 def in_speech(names: Sequence[str], most: int = 4) -> Words:
-    """Name systems as in speech, and say how many more there are."""
+    """List systems in a sentence, and count the others."""
     parts = [(named(name),) for name in names[:most]]
     rest = len(names) - most
     return spoken_list([*parts, *([(f"{rest} more",)] if rest > 0 else [])])
 
 
 def spoken_list(parts: Sequence[Words | tuple[Name]]) -> Words:
-    """Join parts as in speech."""
+    """Join parts as an enumeration."""
     made: list[str | Name] = []
     for place, part in enumerate(parts):
         if place:
