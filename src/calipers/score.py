@@ -1,4 +1,4 @@
-"""One number that a person reads, with all that is needed to judge it.
+"""Scores: values with the information that is needed to judge them.
 
 Every metric returns a :class:`Score`, or a frozen group of them; there is no second shape.
 """
@@ -23,7 +23,7 @@ WIDTH = 2.0
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """What two halves of the reference score against each other, and a system at that size.
+    """Scores of two halves of the reference against each other, and of a system at that size.
 
     Only these two numbers are comparable with each other: both are of equally many samples.
 
@@ -52,14 +52,14 @@ class NoiseFloor:
 
     @property
     def inside(self) -> bool:
-        """Whether the system is as good as this measurement can tell."""
+        """Whether the system's score is within the chance variation of the floor."""
         margin = WIDTH * self.spread if self.margin is None else self.margin
         return abs(self.beside - self.value) <= margin
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Score:
-    """How a generated set fares by one metric, and how to read it.
+    """A score of a generated set by one metric, with its interval, range and signature.
 
     A score compares as its `value` does, with numbers and with other scores: ``score >= 0.8``,
     ``score == 0.8``, ``max(scores)``. Equal scores may be of different metrics; NaN is equal to
@@ -138,23 +138,23 @@ class Score:
 
     @property
     def seeds_sd(self) -> float | None:
-        """The sample standard deviation over seed files; None where fewer than two have a value."""
+        """Sample standard deviation over the files of a system; None for fewer than two values."""
         finite = [value for value in self.seeds if math.isfinite(value)]
         return statistics.stdev(finite) if len(finite) > 1 else None
 
     @property
     def noise_floor(self) -> float | None:
-        """What two halves of the reference score against each other; None where not measured."""
+        """The mean score of two halves of the reference; None where not measured."""
         return None if self.floor is None else self.floor.value
 
     def without_value(self, reason: str) -> Score:
-        """Return the same score without a value and all that comes with one, and say why."""
+        """Return the score without value and interval, with the reason."""
         description = {name: getattr(self, name) for name in ("range", "better", "signature")}
         return Score(float("nan"), reason=reason, **description)
 
     @property
     def gap(self) -> float | None:
-        """How far the statistic is from the reference's, |T(Q) - T(P)|; None without one.
+        """Distance of the statistic from the reference's, |T(Q) - T(P)|; None without one.
 
         Pillutla et al., JMLR 2023, section 6.3.
         """
@@ -209,12 +209,12 @@ class Score:
         return format(self.value, spec) if spec else str(self)
 
     def signed(self, **pins: object) -> Self:
-        """Return the same score with more pins at the end of its signature."""
+        """Return the same score with further settings at the end of its signature."""
         return replace(self, signature=join_signature(self.signature, signature(pins)))
 
 
 def signature(pins: Mapping[str, object]) -> str:
-    """Write choices as one line, in the given order.
+    """Write settings as one line, in the given order.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def signature(pins: Mapping[str, object]) -> str:
 
 
 def signature_pins(line: str) -> dict[str, str]:
-    """Read the choices that a signature pins, by name and in order.
+    """Parse the settings in a signature, by name and in order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Frozen dataclasses ⇄ plain data, fit for strict JSON.
+"""Conversion of frozen dataclasses to plain data for strict JSON, and back.
 
 Written, a dataclass is a dict of its fields, an array a list, a tuple a list, and a number that
 JSON lacks ``None``. Read, every value is compared with the type of its field: null is an open bound
@@ -36,7 +36,7 @@ MOST = 2**53
 
 
 class Plain(Brief):
-    """A dataclass that is written as plain data and read from it; by default, field by field."""
+    """Base of dataclasses that are written as plain data and read back, field by field."""
 
     _written: ClassVar[tuple[str, ...]] = ()
     """The attributes that are written, in order; all fields where none are named."""
@@ -48,12 +48,12 @@ class Plain(Brief):
     """Fields that are neither written nor read."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, fit for strict JSON."""
+        """Return the fields as plain data, fit for strict JSON."""
         return plain(self)  # type: ignore[no-any-return]
 
     @classmethod
     def from_dict(cls, data: Data) -> Self:
-        """Return what :meth:`to_dict` wrote.
+        """Read what :meth:`to_dict` wrote.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Plain(Brief):
 
 
 def plain(value: Any, *, per_sample: bool = False) -> Any:
-    """Write a value as plain data, at any depth.
+    """Convert a value to plain data, at any depth.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def plain(value: Any, *, per_sample: bool = False) -> Any:
 
 
 def values(array: NDArray[Any]) -> list[Any]:
-    """The values of an array, row by row; those that JSON lacks become None."""
+    """Return the values of an array, row by row, with None for those that JSON lacks."""
     listed: list[Any] = array.tolist()
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         return [plain(row) for row in listed]
@@ -125,7 +125,7 @@ def values(array: NDArray[Any]) -> list[Any]:
 
 
 def read(kind: type[T], data: Any) -> T:
-    """Read a dataclass from what :func:`plain` wrote.
+    """Read a dataclass from the output of :func:`plain`.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def read(kind: type[T], data: Any) -> T:
 
 
 def read_fields(kinds: Mapping[str, Any], data: Data, place: str) -> None:
-    """See that some values of a mapping are of the types that are named for them.
+    """Check that values of a mapping have the types of the fields.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def read_fields(kinds: Mapping[str, Any], data: Data, place: str) -> None:
 
 
 def parsed_json(content: str | bytes) -> Any:
-    """Read JSON, without the numbers that only Python's reader knows.
+    """Parse strict JSON, without the extra numbers of Python's parser.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Text or bytes ──► a file that is either whole or untouched."""
+"""Atomic writing of files, which end up either complete or unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calipers.errors import InputError
 
 
 def write_text_atomically(path: str | Path, text: str) -> None:
-    """Write a text file in UTF-8, or leave what was there as it was.
+    """Write a text file in UTF-8, or leave the existing one unchanged.
 
     A pipe or device, such as ``/dev/stdout``, is written to as it is. Characters that UTF-8
     cannot hold are replaced.
@@ -30,7 +30,7 @@ def write_text_atomically(path: str | Path, text: str) -> None:
 
 
 def write_bytes_atomically(path: str | Path, content: bytes) -> None:
-    """Write a file as it is, with the same care as :func:`write_text_atomically`."""
+    """Write a file of bytes, with the same care as :func:`write_text_atomically`."""
     try:
         _write(Path(path), content)
     except BrokenPipeError:
@@ -40,7 +40,7 @@ def write_bytes_atomically(path: str | Path, content: bytes) -> None:
 
 
 def utf8(text: str) -> bytes:
-    """Encode a text; halves of characters, which UTF-8 cannot hold, are replaced by U+FFFD."""
+    """Encode a text, with lone surrogates replaced by U+FFFD."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
@@ -59,7 +59,7 @@ def _write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Write beside a file, or the one that a link leads to, then take its place in one step.
+    """Write to a temporary file, then replace the file, or the target of a link, in one step.
 
     A failure leaves what was there as it was. The new file has the old one's mode.
 

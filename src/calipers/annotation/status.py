@@ -112,7 +112,7 @@ class StudyStatus:
 
     @property
     def sentence(self) -> str:
-        """Describe the progress in one sentence."""
+        """The progress in one sentence."""
         active = sum(annotator.answered > 0 for annotator in self.annotators)
         flagged = sum(annotator.flagged for annotator in self.annotators)
         fast = sum(annotator.too_fast for annotator in self.annotators)

@@ -44,7 +44,7 @@ class OpenTask:
 
     @property
     def words(self) -> str:
-        """Describe its progress: steps done, elapsed time, rate, and remaining time."""
+        """Its progress in words: steps done, elapsed time, rate, and remaining time."""
         pace, begun = self.pace, timedelta(seconds=int(self.pace.elapsed))
         if self.total is None and not pace.done:
             return f"{self.description}: running for {begun}"

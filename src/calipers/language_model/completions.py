@@ -227,7 +227,7 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
 
     @property
     def sent(self) -> str:
-        """Number of prompts: one."""
+        """What the request contains: one prompt."""
         return "1 prompt"
 
     def body(self) -> Mapping[str, Any]:

@@ -109,7 +109,7 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
 
     @property
     def sent(self) -> str:
-        """Number of texts: one."""
+        """What the request contains: one text."""
         return "1 text"
 
     def body(self) -> Mapping[str, Any]:

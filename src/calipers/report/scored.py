@@ -37,7 +37,7 @@ def summary(result: Result) -> Document:
 
 
 def document_of(shown: Document | Result, *, whole: bool = False) -> Document:
-    """Return the document for a format: for the `whole` result, that of the screen."""
+    """Return the document for a format: a summary of the result, or with `whole` the screen's."""
     if isinstance(shown, Document):
         return shown
     return shown.document() if whole and isinstance(shown, Result) else summary(shown)

@@ -52,7 +52,7 @@ def is_whole(result: TextComparison, key: str) -> bool:
 
 
 def overview(result: TextComparison) -> Table:
-    """A line for each system, the closest first: how many statistics differ, and all gaps."""
+    """Make a table with a line for each system, the closest first, with all gaps."""
     order = by_closeness(result)
     judged = bool(result.reference_scores)
     names = [Text(named(result.systems[place].name, 4)) for place in order]

@@ -193,7 +193,7 @@ class Drawn(Result):
     """A result with a plot of its own."""
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw it as ``calipers plot`` does; keep the figure as .png, .pdf or .svg if asked.
+        """Draw the result as ``calipers plot`` does; save it as .png, .pdf or .svg if asked.
 
         Parameters
         ----------

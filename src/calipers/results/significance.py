@@ -39,6 +39,6 @@ def against_reference(comparison: Comparison) -> Sequence[SignificanceTest]:
 
 
 def is_significant(test: SignificanceTest, alpha: float) -> bool:
-    """Tell whether a test found a difference, adjusted over its family."""
+    """Tell whether a test is significant, adjusted over its family."""
     p = defined(test.adjusted_p_value)
     return p is not None and p < alpha

@@ -1,4 +1,4 @@
-"""How one system fares: scores, curves, its samples, and the explanation made from them."""
+"""The result of one system: scores, curves, samples, and explanations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SIDES = ("reference", "generated")
 
 @dataclass(frozen=True, eq=False)
 class Against:
-    """What a system was compared with, and how.
+    """The reference of a system, and the settings of the comparison.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class Against:
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
-        """Take the choices from the settings of a run."""
+        """Take the settings of a run."""
         return cls(samples, Settings.of(settings), float(settings.get("level") or LEVEL))
 
 
 @dataclass(frozen=True, eq=False)
 class SystemResult(ByKey[Score], Plain):
-    """How one system fares.
+    """The result of one system.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class SystemResult(ByKey[Score], Plain):
 
     @property
     def name(self) -> str:
-        """What the system is called."""
+        """Name of the system."""
         return self.summary.name
 
     @property
@@ -186,13 +186,13 @@ class SystemResult(ByKey[Score], Plain):
 
     @property
     def explainable(self) -> tuple[str, ...]:
-        """The views by which it can be explained; none where its samples were not kept."""
+        """The views in which it can be explained; none where its samples were not kept."""
         if self.against is None or not self.samples or self.withheld is not None:
             return ()
         return tuple(self.samples[0].vectors)
 
     def explain(self, view: str | None = None) -> Explanation:
-        """Tell which samples and topics cause its gap to the reference.
+        """Find the samples and topics that cause its gap to the reference.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ def _view_of(system: SystemResult, view: str | None) -> str:
 
 
 def evidence_of(system: SystemResult, view: str) -> Evidence:
-    """Gather what the first file of a system is explained from, by one of its views.
+    """Collect the evidence for an explanation of a system's first file in one view.
 
     Raises
     ------
@@ -347,7 +347,7 @@ def _of_view(neighbours: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, N
 
 
 def check_confounders(data: Any) -> None:
-    """Refuse what was found besides the model where a reader would trip over it.
+    """Refuse invalid data on confounders.
 
     Raises
     ------

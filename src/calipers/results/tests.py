@@ -1,4 +1,4 @@
-"""Whether systems differ from each other and from the reference, score by score.
+"""Tests between systems and against the reference, score by score.
 
 The number of tests grows with the square of the number of systems, so whoever needs those of a
 score or of a pair finds them by it (:class:`IndexedTests`) and goes through none of the others.
@@ -24,7 +24,7 @@ SystemPair = tuple[str, str]
 
 @dataclass(frozen=True)
 class SignificanceTest(Plain):
-    """Whether two systems differ by one score, or a system from the reference.
+    """A test of whether two systems, or a system and the reference, differ by one score.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class SignificanceTest(Plain):
 
 
 class IndexedTests:
-    """The tests of a comparison by what they are of; an index is made in one pass when needed.
+    """The tests of a comparison, with indices made on first access.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class IndexedTests:
         self._names_reference = REFERENCE not in systems
 
     def is_against_reference(self, test: SignificanceTest) -> bool:
-        """Tell a test against the reference from one against a system that is called so."""
+        """Tell a test against the reference from one against a system of the same name."""
         if test.b != REFERENCE:
             return False
         if self._names_reference:
@@ -139,7 +139,7 @@ class IndexedTests:
 
     @cached_property
     def by_pair(self) -> Mapping[SystemPair, Mapping[str, SignificanceTest]]:
-        """The tests of pairs of systems, by pair and score, both in the order of the tests."""
+        """The tests of pairs of systems, by pair and score, in the order of the tests."""
         found: dict[SystemPair, dict[str, SignificanceTest]] = {}
         for test in self.between:
             found.setdefault((test.a, test.b), {})[test.score] = test
@@ -147,7 +147,7 @@ class IndexedTests:
 
     @cached_property
     def against_by_score(self) -> Mapping[str, Mapping[str, SignificanceTest]]:
-        """The tests against the reference, by score and system, both in the order of the tests."""
+        """The tests against the reference, by score and system, in the order of the tests."""
         found: dict[str, dict[str, SignificanceTest]] = {}
         for test in self.against:
             found.setdefault(test.score, {})[test.a] = test
@@ -165,7 +165,7 @@ NEEDED = frozenset({"a", "b", "score", "difference", "interval", "p_value", "adj
 
 
 def columns_of(tests: Sequence[SignificanceTest]) -> dict[str, Any]:
-    """Write tests as plain data, a column for each field, as short as can be.
+    """Write tests as plain data in columns, one for each field.
 
     A column is a list with a value for each test. Texts and flags are written once each, as
     ``values``, with the place ``at`` which each test has its own; what all tests have in common is
@@ -189,7 +189,7 @@ def columns_of(tests: Sequence[SignificanceTest]) -> dict[str, Any]:
 
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Bring columns back to a dict for each test.
+    """Convert columns to a dict for each test.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def read_columns(columns: Mapping[str, Any]) -> Sequence[SignificanceTest | dict[str, Any]]:
-    """Bring columns back to tests; to a dict for each where a value needs a closer look.
+    """Convert columns to tests; to a dict where a value needs to be checked.
 
     Raises
     ------

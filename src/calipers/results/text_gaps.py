@@ -1,4 +1,4 @@
-"""How far the statistics of texts lie from those of a reference, and which gaps are beyond chance.
+"""Gaps of text statistics to the reference, and which of them exceed chance.
 
 A gap is beyond chance where the intervals of the two values lie apart. That is the careful side:
 intervals may overlap where a test of the difference would be significant.
@@ -16,7 +16,7 @@ from calipers.wording.numbers import bounds_of, defined, gap_of, value_of
 
 
 def signed_gap(score: Score | None) -> float | None:
-    """Return how far a value lies above that of the reference; None where there is no gap."""
+    """Return the value minus that of the reference; None where there is no gap."""
     value = value_of(score)
     if score is None or value is None or score.reference is None:
         return None
@@ -25,7 +25,7 @@ def signed_gap(score: Score | None) -> float | None:
 
 
 def beyond_chance(score: Score | None, reference: Score | None) -> bool | None:
-    """Tell whether the intervals of two values lie apart; None where either has none.
+    """Tell whether the intervals of two values are disjoint; None where either has none.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def beyond_chance(score: Score | None, reference: Score | None) -> bool | None:
 
 @dataclass(frozen=True)
 class Sides:
-    """How many systems lie beyond chance on either side of the reference, by one statistic.
+    """Numbers of systems beyond chance on either side of the reference, by one statistic.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Sides:
 
 
 def sides(result: TextComparison) -> list[Sides]:
-    """Count for every statistic who lies on which side of the reference."""
+    """Count, for every statistic, the systems on each side of the reference."""
     counts = []
     for key in result.settings["metrics"]:
         reference = result.reference_scores.get(key)
@@ -77,7 +77,7 @@ def sides(result: TextComparison) -> list[Sides]:
 
 
 def differing(result: TextComparison, system: TextResult) -> tuple[int, int]:
-    """Count the statistics by which a system lies beyond chance, and those that can tell."""
+    """Count the statistics by which a system differs beyond chance, and those with intervals."""
     told = [
         beyond
         for key in result.settings["metrics"]
@@ -88,7 +88,7 @@ def differing(result: TextComparison, system: TextResult) -> tuple[int, int]:
 
 
 def by_closeness(result: TextComparison) -> list[int]:
-    """Order the places of systems by how close they are to the reference.
+    """Order the indices of systems by closeness to the reference.
 
     By the share of statistics by which they lie beyond chance, then by the mean rank of their gaps;
     without gaps in the order given. Those that hold only texts of the reference come last.

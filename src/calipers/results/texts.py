@@ -1,4 +1,4 @@
-"""What a run over texts found: statistics of several systems beside those of a reference."""
+"""The result of ``measure_texts``: statistics of several systems beside those of a reference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TextResult(ByKey[Score], Plain):
-    """What was measured of one system.
+    """Measurements of one system.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class TextResult(ByKey[Score], Plain):
 
     @property
     def name(self) -> str:
-        """What the system is called."""
+        """Name of the system."""
         return self.summary.name
 
     @property
@@ -91,7 +91,7 @@ class TextResult(ByKey[Score], Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TextComparison(ByName[TextResult], Result):
-    """Texts of several systems, measured beside those of a reference: print it, look scores up.
+    """Statistics of several systems' texts, beside a reference: print it, look scores up.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a comparison found, in the few sentences that a person reads first."""
+"""The verdict of a comparison, in the few sentences that a person reads first."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class BriefCaution(Plain):
 
     @property
     def words(self) -> Words:
-        """What is shown of it."""
+        """The words that are shown."""
         brief = f"{self.brief} ({self.remedy})" if self.remedy else self.brief
         if self.others:
             brief += f" (and {self.others} other{'s' if self.others > 1 else ''})"
@@ -96,7 +96,7 @@ class BriefCaution(Plain):
 
 @dataclass(frozen=True)
 class Verdict(Plain):
-    """What a comparison found, in the few sentences that a person reads first; print it.
+    """The verdict of a comparison, in a few sentences; print it.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Verdict(Plain):
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """The systems of which the samples do not tell whether they are as close."""
+        """The systems that may be as close as the closest, as far as the samples tell."""
         return self._of("undecided")
 
     @property

@@ -84,7 +84,7 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
 
     @property
     def sent(self) -> str:
-        """The number of texts."""
+        """What the request contains: a number of texts."""
         return "1 text" if len(self._texts) == 1 else f"{len(self._texts):,} texts"
 
     def body(self) -> Mapping[str, Any]:

@@ -193,7 +193,7 @@ class Pooling:
 
     @property
     def words(self) -> str:
-        """Return its name in signatures, such as ``cls_layer12``."""
+        """Its name in signatures, such as ``cls_layer12``."""
         kind = {"normed_cls": "cls", "own": "own_pool"}.get(self.how)
         kind = kind or (self.how if self.how == "cls" else f"{self.how}_patches")
         layer = self.layer or self.layers

@@ -171,7 +171,7 @@ class NearestSoFar:
 
     @property
     def by_set(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count the rows of either set within the k-th distance, inclusive."""
+        """Numbers of rows of either set within the k-th distance, inclusive."""
         first = (self.index < self.n).sum(axis=1) + self.beyond[:, 0]
         return first, (self.index >= self.n).sum(axis=1) + self.beyond[:, 1]
 

@@ -80,14 +80,14 @@ class Pictures:
 
     @property
     def shown(self) -> set[str]:
-        """List the pictures that have something to show."""
+        """The pictures that have something to show."""
         return {name for name in CHARTS if self.charts[name]} | (
             {"map"} if self.map["sets"] else set()
         )
 
     @property
     def plotly(self) -> str:
-        """Return the plotly script; empty where no chart is shown."""
+        """The plotly script; empty where no chart is shown."""
         if not self.shown & set(CHARTS):
             return ""
         return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
@@ -193,7 +193,7 @@ class Inlined:
 
     @property
     def placed(self) -> dict[str, Any]:
-        """Return the parts as the template inserts them, and the policy for them."""
+        """The parts as the template inserts them, and the policy for them."""
         return {
             "policy": policy([*self.scripts, *([self.run] if self.run else [])]),
             "styles": list(map(Markup, self.styles)),
