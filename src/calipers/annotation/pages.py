@@ -75,7 +75,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class PageText:
-    """One text on a page, and a title for people who do not see where it stands."""
+    """One text on a page, with a title for people who do not see its position."""
 
     letter: str
     title: str

@@ -46,7 +46,7 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Turn:
-    """An item as it is shown to one annotator.
+    """An item as shown to one annotator.
 
     Attributes
     ----------

@@ -388,7 +388,7 @@ def key(view: str, metric: str, views: tuple[str, ...]) -> str:
 
 
 def split_names(names: str | Iterable[str]) -> list[str]:
-    """Split names that stand in a list, or in one string with commas or spaces."""
+    """Split names given in a list, or in one string with commas or spaces."""
     return names.replace(",", " ").split() if isinstance(names, str) else list(names)
 
 

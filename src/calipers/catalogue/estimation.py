@@ -239,7 +239,7 @@ class EstimationOptions:
         return tuple(axis.written(word) for axis, word in axes if word != axis.default)
 
     def key(self, metric: str) -> str:
-        """The canonical key of a metric with these options.
+        """Return the canonical key of a metric with these options.
 
         Examples
         --------
@@ -249,7 +249,7 @@ class EstimationOptions:
         return ":".join((metric, *self.words))
 
     def starred_key(self, metric: str) -> str:
-        """The canonical key of a frontier's score, where a star stands for its own smoothing.
+        """Return the canonical key of a frontier's score; a star stands for its own smoothing.
 
         Examples
         --------
@@ -261,7 +261,7 @@ class EstimationOptions:
         return replace(self, smoothing="none").key(f"{metric}_star")
 
     def smoothed(self, smoothing: str) -> EstimationOptions:
-        """The same options with another smoothing."""
+        """Return the same options with another smoothing."""
         return replace(self, smoothing=smoothing)  # type: ignore[arg-type]
 
 

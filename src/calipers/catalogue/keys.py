@@ -114,7 +114,7 @@ class Option:
         return word.partition("=")[2]
 
     def unsaid(self, words: Sequence[str]) -> str:
-        """The part of a label for this option where a key leaves it out."""
+        """Return the part of a label for this option where a key leaves it out."""
         if self.words:
             silent = not any(word in self.words for word in words)
             return self.labels.get(str(self.default), "") if silent else ""

@@ -193,7 +193,7 @@ class Metric:
         return any(own_option.name == option for own_option in self.options)
 
     def key(self, options: EstimationOptions | Mapping[str, Value]) -> str:
-        """The canonical key with these options."""
+        """Return the canonical key with these options."""
         if isinstance(options, EstimationOptions):
             return options.key(self.name)
         return canonical(self.name, self.options, options)

@@ -522,7 +522,7 @@ def statistical_rate(*, n: int, k: int) -> float:
 
 
 def oracle_rate(reference: ArrayLike, generated: ArrayLike, *, n: int) -> float:
-    """The same for known distributions: (α_n(P) + α_n(Q))·log n + β_n(P) + β_n(Q).
+    """Rate of the error for known distributions: (α_n(P) + α_n(Q))·log n + β_n(P) + β_n(Q).
 
     Pillutla et al., JMLR 2023, section 7.8, "Oracle Bound".
     """

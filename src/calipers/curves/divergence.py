@@ -62,7 +62,7 @@ class Divergence:
         return f_values
 
     def conjugate(self) -> Divergence:
-        """The divergence with the sides exchanged, f*(t) = t·f(1/t): D_f*(P‖Q) = D_f(Q‖P)."""
+        """Exchange the sides: f*(t) = t·f(1/t), so that D_f*(P‖Q) = D_f(Q‖P)."""
         return Divergence(
             f"conjugate({self.name})",
             lambda t: t * self.generator(1 / t),
@@ -72,7 +72,7 @@ class Divergence:
         )
 
     def interpolated(self, weight: Weight, rest: Weight | None = None) -> Divergence:
-        """The divergence of P from a mixture, D_f(P‖λP + (1 − λ)Q), as an f-divergence of P from Q.
+        """Return the divergence of P from a mixture, D_f(P‖λP + (1 − λ)Q), as an f-divergence.
 
         f_λ(t) = (λt + 1 − λ)·f(t / (λt + 1 − λ)); Pillutla et al., JMLR 2023, property 5.
 
@@ -97,7 +97,7 @@ class Divergence:
         return Divergence(name, generator, rest * self.at_zero, beyond, rest * self.slope)
 
     def written(self) -> Divergence:
-        """The same divergence with the generator of the literature, which may be negative."""
+        """Return the same divergence with the generator of the literature, possibly negative."""
         if not np.any(self.slope):
             return self
         slope = self.slope

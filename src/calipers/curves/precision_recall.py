@@ -87,7 +87,7 @@ class PrecisionRecallCurve(Brief):
     reason: str | None = None
 
     def f_beta(self, beta: float = 8.0) -> float:
-        """The largest F_β on the curve, (1 + β²)·α·β / (β²·α + β), in [0, 1].
+        """Return the largest F_β on the curve, (1 + β²)·α·β / (β²·α + β), in [0, 1].
 
         β = 8 weighs recall (diversity), β = 1/8 precision (quality); Sajjadi et al., section 4.1.
 
@@ -99,7 +99,7 @@ class PrecisionRecallCurve(Brief):
         return best_f_beta(self.precision, self.recall, beta)
 
     def area(self) -> float:
-        """The area under the curve, in [0, 1]; 1 for equal distributions.
+        """Return the area under the curve, in [0, 1]; 1 for equal distributions.
 
         Between neighbouring slopes the curve is a straight line.
         """

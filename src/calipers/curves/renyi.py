@@ -62,11 +62,11 @@ class RenyiFrontier(Brief):
     kind: Kind
 
     def f_beta(self, beta: float = 8.0) -> float:
-        """The largest F_β on the frontier, in [0, 1]; β = 8 weighs recall, 1/8 precision."""
+        """Return the largest F_β on the frontier, in [0, 1]; β = 8 weighs recall, 1/8 precision."""
         return best_f_beta(self.precision, self.recall, beta)
 
     def area(self) -> float:
-        """The area below and to the left of the frontier, in [0, 1]; 1 for equal sets."""
+        """Return the area below and to the left of the frontier, in [0, 1]; 1 for equal sets."""
         steps = -np.diff(np.append(self.recall, 0.0))  # beyond the end, precision stays
         middle = np.append((self.precision[1:] + self.precision[:-1]) / 2, self.precision[-1])
         return float(np.clip(steps @ middle, 0.0, 1.0))

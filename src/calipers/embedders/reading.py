@@ -53,7 +53,7 @@ _MAY_BE_DROPPED = regex.compile(
 
 @dataclass(frozen=True, eq=False)
 class ReadingCounts:
-    """How much of each text was read.
+    """Counts of words, and of unread words, in each text.
 
     Attributes
     ----------

@@ -234,7 +234,7 @@ class Run:
         return self.embedded.reference.signature.get("embedder", "the embedder")
 
     def sides(self, embeddings: Sequence[Embeddings]) -> SideReadings:
-        """How much was read of a system and of the reference."""
+        """Return how much was read of a system and of the reference."""
         return (("its", read_of(embeddings)), ("the reference's", self.reference.reading))
 
     def withheld(self, embeddings: Sequence[Embeddings]) -> str | None:

@@ -189,7 +189,7 @@ class Topic(Region):
 
 @dataclass(frozen=True)
 class Explanation(Plain):
-    """Which samples and topics cause the gap between one generated set and the reference.
+    """The samples and topics that cause the gap between a generated set and the reference.
 
     Attributes
     ----------

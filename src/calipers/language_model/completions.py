@@ -176,7 +176,7 @@ class CompletionRequestFormat:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What a server reports besides its answer.
+    """Metadata that a server sends with its answer.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ def texts_hash(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Convention:
-    """How a model scored the texts: what two files must share to be comparable.
+    """The scoring conventions of a model, which two files must share to be comparable.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ class TransportFrontier(Brief):
         return area_under(self.points(c))
 
     def points(self, c: float = 5.0) -> Floats:
-        """The curve (exp(−c·OT(Q, R)), exp(−c·OT(P, R))) with its ends, ``(points + 2, 2)``."""
+        """Return the curve (exp(−c·OT(Q, R)), exp(−c·OT(P, R))), ``(points + 2, 2)``, with ends."""
         return transformed(self.generated_cost, self.reference_cost, c)
 
 

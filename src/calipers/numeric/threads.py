@@ -59,7 +59,7 @@ class Workers:
 
     @classmethod
     def alone(cls) -> Workers:
-        """The calling thread alone."""
+        """Return workers that use the calling thread alone."""
         return cls(1, None)
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[R]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Advice(Plain):
-    """How one score of one system would change with more samples.
+    """Advice on sample size: how one score of one system would change with more samples.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ def remedy_of(embedder: str) -> str:
 
 @dataclass(frozen=True)
 class SetReading(Plain):
-    """How much an embedder read of a set, over all files of a system.
+    """The shares of a set that an embedder read, over all files of a system.
 
     Attributes
     ----------

@@ -159,7 +159,7 @@ class NearSettings:
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Which texts are near another one, and which; all of shape (n,).
+    """The texts that are near another one, with that one; all of shape (n,).
 
     Attributes
     ----------

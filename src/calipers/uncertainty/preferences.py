@@ -154,7 +154,7 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """How often each system was preferred to each other.
+    """Counts of how often each system was preferred to each other.
 
     Attributes
     ----------

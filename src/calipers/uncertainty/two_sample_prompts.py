@@ -146,7 +146,7 @@ def relabellings(sizes: Sequence[tuple[int, int]]) -> float:
 
 
 def gaussian_kernels(parts: Sequence[ArrayLike]) -> list[Floats] | None:
-    """The Gaussian kernel of the samples of each prompt, of one width for all.
+    """Compute the Gaussian kernel of the samples of each prompt, with one width for all.
 
     Parameters
     ----------

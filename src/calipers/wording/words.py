@@ -39,7 +39,7 @@ class Name(Plain):
 
 @dataclass(frozen=True)
 class Passage(Name):
-    """A quoted text that may be shortened on a narrow line, unlike a name without a full form."""
+    """A quoted text that may be shortened on a narrow line, without its full form elsewhere."""
 
 
 class Quoted(str):

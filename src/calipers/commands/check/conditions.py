@@ -1,4 +1,4 @@
-"""Conditions on scores, as they are written: ``[system:]key op limit``.
+"""Conditions on scores, in the written form ``[system:]key op limit``.
 
 The limit is a number, or the score of a baseline that may be multiplied and moved::
 

@@ -86,7 +86,7 @@ class RaterProfile(Plain):
 
 @dataclass(frozen=True)
 class Raters(Plain):
-    """Who answered, and how answers of one rater were treated.
+    """Numbers of raters, and the treatment of answers of one rater.
 
     Attributes
     ----------

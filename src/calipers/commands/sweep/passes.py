@@ -72,7 +72,7 @@ class SweepPlan:
         return files if self.options.over == "k" else self.orders(files) * len(self.values)
 
     def settings_at(self, value: int, order: int) -> Settings:
-        """The options at one value, for one replicate."""
+        """Return the options at one value, for one replicate."""
         if self.options.over == "buckets":
             return replace(self.settings, buckets=value, seed=self.options.seed + order)
         if self.options.over == "axes":

@@ -52,7 +52,7 @@ class EmbeddingAnswer:
 
 @dataclass
 class EmbeddingRequestFormat:
-    """How a service is asked for vectors, and what is known of them; shared by threads.
+    """The format of requests for vectors, adapted after refusals; shared by threads.
 
     Attributes
     ----------

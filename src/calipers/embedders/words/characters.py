@@ -86,7 +86,7 @@ def load(name: str, options: EmbedderOptions) -> Characters:
 
 @dataclass(frozen=True, eq=False)
 class CharactersFit:
-    """What was fitted on a reference.
+    """The fit of character n-grams on a reference.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ CHOICES = f"sublinear|df:{LEAST_TEXTS}|words:{MOST_WORDS}|texts:{MOST_TEXTS}|hal
 
 @dataclass(frozen=True, eq=False)
 class TfidfFit:
-    """What was fitted on a reference.
+    """The fit of TF-IDF on a reference.
 
     Attributes
     ----------

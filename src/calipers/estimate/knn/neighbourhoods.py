@@ -300,7 +300,7 @@ class Balls(Brief):
 
 @dataclass(frozen=True)
 class Neighbourhoods(Brief):
-    """Which samples lie in which k-NN balls, for all k up to k_max, from one pass.
+    """The samples in every k-NN ball of two sets, for all k up to k_max, from one pass.
 
     Attributes
     ----------
