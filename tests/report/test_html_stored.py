@@ -107,7 +107,12 @@ def test_the_map_takes_the_beginnings_of_stored_texts(many: Data) -> None:
     assert stored == len(NAMES) + 1
 
 
-def test_differences_are_stored_as_the_table_writes_them(many: Data) -> None:
+def test_differences_are_stored_as_the_table_writes_them(
+    many: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "<div data-pairs>" not in page_of(many)
+    monkeypatch.setattr("calipers.report.html.stored.MOST_PAIRED", MOST_WHOLE)
+    assert "<div data-pairs></div>" in page_of(many)
     pairs = island(page_of(many), "data-parts")["pairs"]
     assert pairs["names"] == NAMES
     size = len(NAMES) * (len(NAMES) - 1) // 2
@@ -130,7 +135,7 @@ def test_redacted_pages_store_no_text(many: Data) -> None:
 def test_elements_do_not_grow_with_pairs_and_samples(
     many: Data, report: Callable[..., Data]
 ) -> None:
-    """A page of 13 systems has fewer elements than one of 12, which is written whole."""
+    """A page that is stored has fewer elements than one of fewer systems, written whole."""
     count = [
         len(re.findall("<[a-z]", re.sub("<script.*?</script>", "", page, flags=re.S)))
         for page in (page_of(many), page_of(report(*NAMES[:-1])))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
@@ -20,13 +21,20 @@ from markupsafe import Markup, escape
 from calipers.assets import PLOTLY
 from calipers.evaluate.order import arranged
 from calipers.report.comparison import document as compare
+from calipers.report.html.charts_script import needed_parts
 from calipers.report.html.escaping import escaping_templates
 from calipers.report.html.gallery import Gallery
 from calipers.report.html.islands import data_text, island, policy, visible
 from calipers.report.html.lists import FIRST, beside, files, keywords, system_lists
 from calipers.report.html.map import map_data
 from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
-from calipers.report.html.stored import is_stored, packed, stored_pairs, stored_parts
+from calipers.report.html.stored import (
+    are_pairs_stored,
+    is_stored,
+    packed,
+    stored_pairs,
+    stored_parts,
+)
 from calipers.report.html.tables import (
     MARKS,
     checks,
@@ -87,10 +95,10 @@ class Pictures:
 
     @property
     def plotly(self) -> str:
-        """The plotly script; empty where no chart is shown."""
+        """Give plotly's script as far as it is run; empty where no chart is shown."""
         if not self.shown & set(CHARTS):
             return ""
-        return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
+        return _charts_script(PLOTLY.require(PURPOSE) / SCRIPT)
 
 
 def html_page(
@@ -146,7 +154,8 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool, brief: bool) 
     environment, about, systems = _environment(texts), _about(placed, shown), system_lists(shown)
     if isinstance(texts, StoredTexts):
         parts = stored_parts(environment, systems, about["signatures"], texts=texts, first=FIRST)
-        parts["pairs"] = stored_pairs(placed, [table for table, _ in about["parts"]])
+        if are_pairs_stored(shown):
+            parts["pairs"] = stored_pairs(placed, [table for table, _ in about["parts"]])
         inlined = replace(inlined, islands={**inlined.islands, PARTS: packed(data_text(parts))})
     page: str = environment.get_template("page.html").render(
         **about,
@@ -154,6 +163,7 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool, brief: bool) 
         pictures=pictures.shown,
         systems=systems,
         stored=is_stored(shown),
+        pairs_stored=are_pairs_stored(shown),
         views_listed=list(dict.fromkeys(v.view for system in systems for v in system.views)),
         command=shown.settings.get("command"),
         study=shown.settings.get("study"),
@@ -234,7 +244,7 @@ def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
         "warnings": document.warnings,
         "remarks": document.of_kind("note", "detail"),
         "checks": checks(comparison),
-        "parts": parts(document, stored=("pairs",) if is_stored(comparison) else ()),
+        "parts": parts(document, stored=("pairs",) if are_pairs_stored(comparison) else ()),
         "sets": list(set_rows(comparison)),
         "length_head": length_head(sets_of(comparison)),
         "settings": list(settings_of(comparison)),
@@ -308,8 +318,13 @@ def _in_direction(text: str, write: Callable[[str], Markup]) -> Iterator[Markup]
 
 
 @lru_cache(maxsize=1)
+def _charts_script(path: Path) -> str:
+    return needed_parts(_harmless(path.read_text("utf-8")))
+
+
+@lru_cache(maxsize=1)
 def _packed_once(script: str) -> str:
-    """Pack a script that all pages have; it takes a third of a second."""
+    """Pack a script that all pages have."""
     return packed(script)
 
 

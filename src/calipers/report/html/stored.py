@@ -1,9 +1,10 @@
 """Compressed parts of a page with many systems, which its script unpacks on request.
 
 Lists of samples, signatures and differences of pairs would be half a million elements for a hundred
-systems. Of more than :data:`MOST_WHOLE` systems the page has them as text: the markup that the same
-templates write, each text of a sample once, and the cells of the differences. It is packed with the
-other data of the page (zlib, base64), which a browser unpacks by itself.
+systems, and the lists of eight systems are 9 MB where texts are long. Of more than
+:data:`MOST_WHOLE` systems the page has them as text: the markup that the same templates write, each
+text of a sample once, and, of more than :data:`MOST_PAIRED`, the cells of the differences. It is
+packed with the other data of the page (zlib, base64), which a browser unpacks by itself.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from calipers.report.table import ScoreCell, Table
 from calipers.results.comparison import Comparison
 from calipers.wording.words import named, said
 
-MOST_WHOLE = 12
+MOST_WHOLE = 4
 """Systems of which a page shows everything without a script."""
+
+MOST_PAIRED = 12
+"""Systems of which it shows the differences of all pairs in one table."""
 
 LEVEL = 6
 """Of zlib: more takes seconds and saves little."""
@@ -32,6 +36,11 @@ LEVEL = 6
 def is_stored(comparison: Comparison) -> bool:
     """Whether there are so many systems that their lists are compressed."""
     return len(comparison) > MOST_WHOLE
+
+
+def are_pairs_stored(comparison: Comparison) -> bool:
+    """Whether there are so many systems that their differences are stored."""
+    return len(comparison) > MOST_PAIRED
 
 
 def packed(text: str) -> str:

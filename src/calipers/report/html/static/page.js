@@ -29,6 +29,23 @@
     });
     dark.addEventListener("change", () => { name(); themed(); });
     set(kept((storage) => storage.getItem(THEME)));
+    startPrinting(set);
+  }
+
+  // Paper is white: what is dark is printed light.
+  function startPrinting(set) {
+    let before = null;
+    window.addEventListener("beforeprint", () => {
+      if (shown() !== "dark") return;
+      before = root.dataset.theme || "";
+      set("light");
+    });
+    window.addEventListener("afterprint", () => {
+      if (before === null) return;
+      delete root.dataset.theme;
+      set(before);
+      before = null;
+    });
   }
 
   // --- sorting: best first, then the other way; what has no value stays last -----------------
@@ -420,7 +437,7 @@
       .observe(box, { childList: true, subtree: true, attributes: true, attributeFilter: ["aria-selected", "aria-pressed"] });
   }
 
-  // --- plotly: several MB of script, run when the first chart is drawn -------------------------
+  // --- plotly: a MB of script, run when the first chart is drawn -------------------------
   function startPlotly() {
     const source = document.getElementById("plotly-source");
     if (!source) return;
