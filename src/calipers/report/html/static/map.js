@@ -35,11 +35,12 @@
     expose(state);
     tellView(state);
     new ResizeObserver(() => resize(state)).observe(state.frame);
-    if (printing) resize(state); // no frame comes before the print
+    if (printing) resize(state);
     document.addEventListener("calipers:theme", () => {
       state.themes += 1;
       state.repaint();
     });
+    window.addEventListener("beforeprint", () => state.sized && paint(state)); // no frame comes before the print
   }
 
   function makeState(data) {
@@ -79,7 +80,7 @@
 
   function build(host, state, id) {
     const search = map.search(state, id);
-    const help = kit.element("p", "picture-note", map.help);
+    const help = kit.element("p", "picture-note picture-help", map.help);
     const note = kit.element("p", "picture-note");
     help.id = `${id}-help`;
     Object.assign(state.canvas, { tabIndex: 0, id: `${id}-canvas` });
