@@ -207,7 +207,7 @@ def without_plotly(html: str) -> str:
     """Take out the source of plotly, most of the file."""
     bare, taken = re.subn(r'(?s)<script[^>]*id="plotly-source".*?</script>', "", html)
     assert taken == 1
-    assert len(html) - len(bare) > 1e6
+    assert len(html) - len(bare) > 4e5
     return bare
 
 

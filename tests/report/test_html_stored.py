@@ -60,6 +60,11 @@ def island(page: str, name: str) -> Any:
     return json.loads(zlib.decompress(base64.b64decode(text)) if match[1] else text)
 
 
+def texts_of(parts: Data) -> dict[str, str]:
+    """The stored texts by what markup and map name them."""
+    return {key: parts["texts"][place] for key, place in parts["rows"].items()}
+
+
 def test_packed_data_come_back() -> None:
     text = "</script> \N{SNOWMAN} " * 100
     assert zlib.decompress(base64.b64decode(packed(text))).decode() == text
@@ -86,18 +91,19 @@ def test_of_many_systems_lists_and_signatures_are_stored(many: Data) -> None:
 def test_stored_lists_name_every_text_once(many: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = island(page_of(many), "data-parts")
     named = [re.findall(r'data-text="(\d+:\d+)"', markup) for markup in parts["systems"].values()]
-    assert set().union(*named) == set(parts["texts"])
+    assert set().union(*named) == set(parts["rows"])
+    assert len(set(parts["texts"])) == len(parts["texts"])
     monkeypatch.setattr("calipers.report.html.stored.MOST_WHOLE", len(NAMES))
     whole = page_of(many)
     texts = re.findall(r'<div class="text[^"]*" dir="auto"[^>]*>(.*?)</div>', whole, re.S)
     shown = {unescape(text) for text in texts if "<em" not in text}
-    assert shown == set(parts["texts"].values())
+    assert shown == set(parts["texts"])
     assert len(shown) == len(NAMES) + 1
 
 
 def test_the_map_takes_the_beginnings_of_stored_texts(many: Data) -> None:
     page = page_of(many)
-    sets, texts = island(page, "data-map")["sets"], island(page, "data-parts")["texts"]
+    sets, texts = island(page, "data-map")["sets"], texts_of(island(page, "data-parts"))
     stored = 0
     for place, one in enumerate(sets):
         for row, excerpt in enumerate(one["excerpts"]):
@@ -126,9 +132,33 @@ def test_differences_are_stored_as_the_table_writes_them(
     }
 
 
+def test_a_text_that_several_sets_hold_is_stored_once(many: Data) -> None:
+    for name in NAMES:
+        for explanation in many["explanations"][name].values():
+            explanation["outside"][0]["text"] = text_of(0, 1)
+    parts = island(page_of(many), "data-parts")
+    assert parts["texts"] == [text_of(0, 1)]
+    assert len(parts["rows"]) == len(NAMES) + 1
+
+
+def test_of_many_systems_lists_are_shorter_and_the_page_says_so(
+    many: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    says = f"Of {len(NAMES)} systems, every list shows its first 12 samples."
+    for explanation in many["explanations"][NAMES[0]].values():
+        (one,) = explanation["outside"]
+        explanation["outside"] = [{**one, "row": row} for row in range(20)]
+        explanation["outside_count"] = 33
+    assert says not in page_of(many)
+    assert "20 of 33" in island(page_of(many), "data-parts")["systems"]["1"]
+    monkeypatch.setattr("calipers.report.html.stored.MOST_PAIRED", MOST_WHOLE)
+    assert says in page_of(many)
+    assert "12 of 33" in island(page_of(many), "data-parts")["systems"]["1"]
+
+
 def test_redacted_pages_store_no_text(many: Data) -> None:
     page = page_of({**many, "redacted": True})
-    assert island(page, "data-parts")["texts"] == {}
+    assert island(page, "data-parts")["texts"] == []
     assert all(one["excerpts"] is None for one in island(page, "data-map")["sets"])
 
 

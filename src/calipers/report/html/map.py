@@ -19,8 +19,9 @@ LONGEST = 200
 """Characters of an excerpt."""
 SHORTEST = 40
 """Characters of an excerpt, however much room all of them take."""
-ROOM = 5_000_000
-"""Bytes that all excerpts may take, so that a page of 20,000 samples stays below 12 MB."""
+ROOM, ROOM_PACKED = 5_000_000, 1_000_000
+"""Bytes that all excerpts may take, so that a page of 20,000 samples stays below 12 MB; of many
+systems, before they are packed."""
 
 Numbers = list[int | None]
 
@@ -56,7 +57,7 @@ def map_data(
     views = {view: placed_sets(comparison, view) for view in comparison.maps}
     first = next(iter(views.values()), [])
     excerpts = [None if redacted else excerpts_of(comparison, one) for one in first]
-    longest = _fitting(excerpts)
+    longest = _fitting(excerpts, ROOM_PACKED if stored else ROOM)
     return {
         "redacted": redacted,
         "longest": longest,
@@ -73,10 +74,10 @@ def map_data(
     }
 
 
-def _fitting(excerpts: Iterable[list[str] | None]) -> int:
+def _fitting(excerpts: Iterable[list[str] | None], room: int) -> int:
     """Choose how much of each sample is shown: less where letters take several bytes."""
     size = sum(_size(text[:LONGEST]) for texts in excerpts for text in texts or ())
-    return LONGEST if size <= ROOM else max(SHORTEST, LONGEST * ROOM // size)
+    return LONGEST if size <= room else max(SHORTEST, LONGEST * room // size)
 
 
 def _size(text: str) -> int:

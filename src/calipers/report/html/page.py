@@ -29,11 +29,13 @@ from calipers.report.html.lists import FIRST, beside, files, keywords, system_li
 from calipers.report.html.map import map_data
 from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
 from calipers.report.html.stored import (
+    MOST_LISTED,
     are_pairs_stored,
     is_stored,
     packed,
     stored_pairs,
     stored_parts,
+    with_shorter_lists,
 )
 from calipers.report.html.tables import (
     MARKS,
@@ -137,6 +139,8 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool, brief: bool) 
     if brief:
         bare = tuple(replace(s, explained={}) for s in shown.systems)
         shown = replace(shown, systems=bare, maps={})
+    shorter = are_pairs_stored(shown) and any(system.explained for system in shown)
+    shown = with_shorter_lists(shown) if shorter else shown
     explanations = [
         (place, explanation)
         for place, system in enumerate(shown, start=1)
@@ -163,6 +167,7 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool, brief: bool) 
         pictures=pictures.shown,
         systems=systems,
         stored=is_stored(shown),
+        most_listed=MOST_LISTED if shorter else 0,
         pairs_stored=are_pairs_stored(shown),
         views_listed=list(dict.fromkeys(v.view for system in systems for v in system.views)),
         command=shown.settings.get("command"),

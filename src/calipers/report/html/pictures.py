@@ -57,8 +57,8 @@ DIGITS = 5
 PAIRS = (("recall", "precision"), ("coverage", "precision"), ("coverage", "density"))
 """What lies across (diversity) and what goes up (quality); recall does not see missing topics."""
 
-NEAREST = 1 / 300
-"""Points of a curve that are nearer to the last one than this add nothing that can be seen."""
+NEAREST = 1 / 120
+"""Points of a curve nearer to the last one than this change it by less than a tenth of a pixel."""
 CURVES = {"prd": "from cells of k-means", "renyi": "by Rényi divergences, from cells of k-means"}
 FRONTIERS = {
     "frontier_star": "smoothed by Krichevsky and Trofimov",

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jinja2 import Environment
 
+from calipers.explain.model import Explanation
 from calipers.report.html.lists import SystemLists
 from calipers.report.html.tables import Signed, written
 from calipers.report.html.texts import StoredTexts
@@ -29,6 +31,9 @@ MOST_WHOLE = 4
 MOST_PAIRED = 12
 """Systems of which it shows the differences of all pairs in one table."""
 
+MOST_LISTED = 12
+"""Samples of a list, of more than :data:`MOST_PAIRED` systems."""
+
 LEVEL = 6
 """Of zlib: more takes seconds and saves little."""
 
@@ -41,6 +46,36 @@ def is_stored(comparison: Comparison) -> bool:
 def are_pairs_stored(comparison: Comparison) -> bool:
     """Whether there are so many systems that their differences are stored."""
     return len(comparison) > MOST_PAIRED
+
+
+def with_shorter_lists(comparison: Comparison) -> Comparison:
+    """Keep the first :data:`MOST_LISTED` samples of every list; the counts are still of all."""
+
+    def short(explanation: Explanation) -> Explanation:
+        return replace(
+            explanation,
+            outside=explanation.outside[:MOST_LISTED],
+            copies=explanation.copies[:MOST_LISTED],
+        )
+
+    systems = tuple(
+        replace(system, explained={view: short(one) for view, one in system.explained.items()})
+        for system in comparison.systems
+    )
+    return replace(comparison, systems=systems)
+
+
+def once(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Give texts by key so that those which several keys have are there once.
+
+    Examples
+    --------
+    >>> once({"1:0": "a", "1:1": "b", "2:0": "a"})
+    {'texts': ['a', 'b'], 'rows': {'1:0': 0, '1:1': 1, '2:0': 0}}
+    """
+    places: dict[str, int] = {}
+    rows = {key: places.setdefault(text, len(places)) for key, text in texts.items()}
+    return {"texts": list(places), "rows": rows}
 
 
 def packed(text: str) -> str:
@@ -80,8 +115,8 @@ def stored_parts(
     Returns
     -------
     dict
-        ``systems`` by place (from 1), ``signatures`` in their order, and ``texts`` by what the
-        markup names in ``data-text``.
+        ``systems`` by place (from 1), ``signatures`` in their order, ``texts``, and ``rows``:
+        which of these belongs to what the markup names in ``data-text``.
     """
     lists: Any = environment.get_template("systems.html").module
     run: Any = environment.get_template("signatures.html").module
@@ -92,7 +127,7 @@ def stored_parts(
     return {
         "systems": markup,
         "signatures": [str(run.entries(scores)) for _, scores in signatures],
-        "texts": texts.stored,
+        **once(texts.stored),
     }
 
 

@@ -23,6 +23,8 @@ SHORTEST = 400
 """Characters that are shown of every text, however many there are."""
 LARGEST = 11_200_000
 """Bytes that a page should not pass, texts, pictures, scripts and all."""
+LARGEST_STORED = 2_300_000
+"""Bytes that a page of many systems, whose texts are packed, should not pass but for its tables."""
 LEAST_ROOM = 1_000_000
 """Bytes that the listed texts may take, whatever the pictures take."""
 MARKUP = 400
@@ -209,9 +211,8 @@ def fitting_stored(
         for side, sample in explanation.listed():
             mentions += 1
             texts[text_key(place, side, sample.row)] = (sample.text or "")[:LONGEST]
-    return StoredTexts(
-        _longest(list(texts.values()), (LARGEST - taken - MENTION * mentions) / PACKED)
-    )
+    room = (LARGEST_STORED - taken - MENTION * mentions) / PACKED
+    return StoredTexts(_longest(sorted(set(texts.values())), room))
 
 
 def listed_keys(explanations: Iterable[tuple[int, Explanation]]) -> frozenset[str]:

@@ -189,6 +189,7 @@
     const holder = document.getElementById("data-parts");
     if (!holder) return;
     stored = JSON.parse(holder.textContent);
+    stored.texts = Object.fromEntries(Object.entries(stored.rows).map(([key, place]) => [key, stored.texts[place]]));
     window.calipersTexts = stored.texts; // the map shows their beginnings
     holder.remove();
     all("[data-signatures]").forEach((list) => list.addEventListener("toggle", () => list.open && writeSignatures(list)));
