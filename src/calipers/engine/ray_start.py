@@ -45,7 +45,7 @@ a folder of a folder in it, and the path of a socket ends at 107 bytes."""
 
 
 def imported_ray() -> Any:
-    """Import Ray with usage reports switched off."""
+    """Import Ray without its usage reports."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # of copies nobody waits for

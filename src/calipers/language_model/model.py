@@ -143,7 +143,7 @@ class Completion:
 
 
 class LanguageModel(ABC):
-    """Protocol of language models, whatever the backend.
+    """Base class of language models, whatever the backend.
 
     Attributes
     ----------

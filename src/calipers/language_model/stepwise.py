@@ -1,4 +1,4 @@
-"""Token-by-token generation by a causal model with a key–value cache.
+"""Token-by-token generation by a causal model that keeps its cache between tokens.
 
 What is kept is the model's own cache, of attention or of recurrent states, so every kind of model
 that transformers caches goes on as it would there. Rows may be dropped, repeated and reordered.

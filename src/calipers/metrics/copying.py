@@ -95,7 +95,7 @@ def near_copies(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell which generated samples lie closer to a known sample than known samples usually do.
+    """Tell which generated samples lie unusually close to a known sample.
 
     Parameters
     ----------

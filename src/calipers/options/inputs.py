@@ -131,7 +131,7 @@ class Sizes(Sampling):
 
 @options_class
 class Labels(Group):
-    """Groups, clusters and prompts of the rows of a comparison's sets."""
+    """Groups and clusters of the rows of a comparison's sets, with its training set and lengths."""
 
     group: str | None = option(
         None,

@@ -20,7 +20,7 @@ from calipers.samples.thumbnails import media_type, thumbnail
 
 
 class Pictures(Protocol):
-    """Base class of the thumbnails of a set."""
+    """Protocol of the thumbnails of a set."""
 
     @property
     def files(self) -> Sequence[str] | None:

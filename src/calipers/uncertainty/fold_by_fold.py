@@ -42,7 +42,7 @@ COUNTED = 300
 
 
 def fold_by_fold(part: Part) -> float:
-    """Return a p-value of equal answers on both sides, given the prompts.
+    """Return a p-value for equal distributions of the answers of both sides, given the prompts.
 
     Parameters
     ----------

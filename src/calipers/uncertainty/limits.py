@@ -213,14 +213,14 @@ class LimitTest:
 
     @property
     def p_met(self) -> float:
-        """The p-value for the condition being met."""
+        """The p-value of the evidence that the condition is met."""
         if self.estimate.standard_error == 0:
             return 0.0 if self._holds else 1.0
         return self.estimate.p_value(self.limit, self.side)
 
     @property
     def p_unmet(self) -> float:
-        """The p-value for the condition not being met."""
+        """The p-value of the evidence that the condition is not met."""
         if self.estimate.standard_error == 0:
             return 1.0 if self._holds else 0.0
         return self.estimate.p_value(self.limit, "above" if self.side == "below" else "below")
