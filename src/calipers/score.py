@@ -68,12 +68,12 @@ class Score:
     Attributes
     ----------
     value
-        The estimate. NaN where it is undefined, infinite where the definition says so; `reason`
-        then tells why.
+        The estimate. NaN where it is undefined, infinite where the definition makes it so; `reason`
+        then explains why.
     interval
-        ``(low, high)`` at confidence `level`, or None where none was computed. It covers what the
-        estimator gives on average at these sizes and settings; how far that is from the value at
-        infinitely many samples (the bias) is another question.
+        ``(low, high)`` at confidence `level`, or None where none was computed. It covers the
+        mean of the estimator at these sizes and settings; it does not include the distance of that
+        mean from the value at infinitely many samples (the bias).
     level
         Confidence level of `interval`, in (0, 1).
     range
@@ -82,7 +82,7 @@ class Score:
         Whether ``"higher"`` or ``"lower"`` values are closer to the reference, or whatever is
         ``"closest"`` to the reference's own value.
     signature
-        One line that pins every choice behind the number; scores with the same signature are
+        One line that states every setting behind the number; scores with the same signature are
         comparable.
     reason
         Why `value` is not finite; None otherwise.
@@ -94,22 +94,22 @@ class Score:
         The same statistic of the reference, T(P) beside the value T(Q), where the metric is a
         property of one set and a reference was given; None otherwise.
     standard_error
-        How much `value` moves from one draw of the samples to another, or None.
+        Standard deviation of `value` over repeated draws of the samples, or None.
     sources
-        The part of that which each source has, as standard errors: ``"reference"`` and
-        ``"generated"`` (which samples were drawn), ``"seed"`` (where k-means starts), ``"both"``
-        where the first two cannot be distinguished.
+        The standard error from each source alone: ``"reference"`` and ``"generated"`` (which
+        samples were drawn), ``"seed"`` (where k-means starts), ``"both"`` where the first two
+        cannot be distinguished.
     approximate
-        Whether the interval is a rough one: its standard error was found on smaller sets and
+        Whether the interval is approximate: its standard error was found on smaller sets and
         scaled, or the score is a share within a few samples of 0 or 1.
     floor
-        What two halves of the reference score, and the system beside them, or None.
+        Scores of two halves of the reference, and of the system at their size, or None.
     details
-        What the value is made of, where a person should see it: rows of one kind, the weightiest
-        first, such as phrases with their counts.
+        The main contributions to the value, where they are informative: rows of one kind, the
+        largest first, such as phrases with their counts.
     note
-        What to know before reading a value that there is: how much of the texts the metric did not
-        read, or that its smoothing stands for what they lack. None where nothing is to be said.
+        A remark on the value, such as how much of the texts the metric did not read, or that its
+        smoothing replaces what they lack; else None.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class Plain(Brief):
         Raises
         ------
         InputError
-            If a field is missing or cannot be; names its place.
+            If a field is missing or invalid; the message names it.
         """
         return read(cls, data)
 

@@ -48,7 +48,7 @@ def deliver(
     Parameters
     ----------
     result
-        What was measured.
+        The result.
     outputs
         Where it goes.
     per_sample

@@ -47,9 +47,9 @@ class EvaluationModule:
     Attributes
     ----------
     name
-        The key that was asked for.
+        The requested key.
     description, citation, inputs_description
-        What it tells, where it is defined, and what :meth:`compute` takes and returns.
+        What it measures, where it is defined, and what :meth:`compute` takes and returns.
     """
 
     module_type = "metric"

@@ -47,13 +47,13 @@ def faiss_cells(
     rows
         Shape ``(n, d)``, float32.
     cells
-        How many, from 1 to n.
+        Number of cells, from 1 to n.
     restarts
-        Starts, of which the best counts (``nredo``).
+        Number of starts, the best of which counts (``nredo``).
     max_iterations
-        Rounds of each (``niter``).
+        Iterations of each start (``niter``).
     seed
-        As ``faiss.Kmeans`` takes it, from 0.
+        Seed, as for ``faiss.Kmeans``, from 0.
 
     Returns
     -------

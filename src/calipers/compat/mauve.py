@@ -138,9 +138,9 @@ def compute_mauve(
     mauve_scaling_factor
         The constant c of the curve, above 0.
     verbose
-        Whether to print what is done, and how long it takes.
+        Whether to print the steps and their durations.
     seed
-        Of k-means, and of the rows that `pca_max_data` draws.
+        Seed of k-means, and of the rows that `pca_max_data` draws.
     batch_size
         Texts in one forward pass of the model.
     use_float64

@@ -40,7 +40,7 @@ def compute_prdc(real_features: ArrayLike, fake_features: ArrayLike, nearest_k: 
     real_features, fake_features
         Feature vectors, shapes ``(n, d)`` and ``(m, d)``; taken as given, nothing is normalised.
     nearest_k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
 
     Returns
     -------

@@ -375,9 +375,9 @@ class ErrorBound:
     Attributes
     ----------
     reference, generated
-        What estimating either distribution from its samples contributes.
+        Contribution of estimating either distribution from its samples.
     quantisation
-        What cutting the space into cells contributes.
+        Contribution of dividing the space into cells.
     most
         f(0) + f*(0), the largest value of the divergence: no error can exceed it.
     """

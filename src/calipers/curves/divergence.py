@@ -149,7 +149,7 @@ def custom_divergence(
     conjugate_at_zero
         lim f(t)/t for t → ∞, may be infinite.
     name
-        What it is called in signatures.
+        The name in signatures.
 
     Raises
     ------

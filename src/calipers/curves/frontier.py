@@ -256,11 +256,11 @@ class DivergenceFrontier(Brief):
     reference_cost
         D_f(P‖R_λ), in nats for KL: grows where the reference is not covered.
     divergence
-        Whose frontier it is.
+        The divergence of the frontier.
     ratios
-        The estimate that it was read from.
+        The estimate from which it was computed.
     averaged_over
-        At which samples the ratios were averaged; see :func:`divergence_frontier`.
+        The samples over which the ratios were averaged; see :func:`divergence_frontier`.
 
     Examples
     --------
@@ -315,7 +315,7 @@ class DivergenceFrontier(Brief):
     def unclipped(self, weight: float = 0.5) -> tuple[float, float]:
         """D_f(Q‖R_λ) and D_f(P‖R_λ) at one λ, before negative estimates are set to 0.
 
-        Only averages over the own side can be negative.
+        Only averages over the set's own side can be negative.
         """
         mixed = self.divergence.interpolated(weight), self.divergence.interpolated(1 - weight)
         sides = (self.ratios.swapped, mixed[1]), (self.ratios, mixed[0])
@@ -329,8 +329,8 @@ class DivergenceFrontier(Brief):
         """Return the largest F_β over the transformed curve, in [0, 1].
 
         exp(−c·D_f(Q‖R)) stands for precision, exp(−c·D_f(P‖R)) for recall; Le Bronnec et al., ACL
-        2024, figure A.4, who show that it tells quality from diversity worse than the F_β of
-        :func:`~calipers.precision_recall_curve` does. It is here to compare.
+        2024, figure A.4, who show that it separates quality from diversity less well than that of
+        :func:`~calipers.precision_recall_curve`. It is given for comparison.
         """
         precision, recall = self.points(c)[1:-1].T
         return best_f_beta(precision, recall, beta)

@@ -94,7 +94,7 @@ class Cache:
         identity
             Everything that can change a vector.
         kind
-            Of what kind the samples are.
+            Kind of the samples.
         views
             Names of the views.
         """

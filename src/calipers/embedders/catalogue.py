@@ -63,8 +63,8 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
     Raises
     ------
     InputError
-        If there is no such model, an option has no meaning for it or a value that cannot be, or
-        the device is not there.
+        If there is no such model, an option has no effect on it or an invalid value, or
+        the device is missing.
     MissingExtraError
         If packages that the embedder needs are not installed.
     CalipersError
@@ -90,12 +90,12 @@ class EmbedderChoice:
     line
         ``NAME[:option=value…]``.
     options
-        What the line does not say.
+        Options that the line does not set.
 
     Raises
     ------
     InputError
-        If an option is unknown, has a value that cannot be, or no meaning for the embedder.
+        If an option is unknown, has an invalid value, or no effect on the embedder.
     """
 
     line: str

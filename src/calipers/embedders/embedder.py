@@ -49,7 +49,7 @@ class Embeddings(Brief):
     signature
         Choices that can change a vector and hold for every view, such as revision and dtype.
     notes
-        What the user must know: texts that were cut, problems with the cache.
+        Notes for the user: texts that were truncated, problems with the cache.
     view_signature
         For each view, how it was pooled.
     truncated
@@ -75,13 +75,13 @@ class Embeddings(Brief):
 class Embedder(ABC):
     """Base class of embedders, which turn samples into vectors.
 
-    To write one, set `name`, `views`, `identity` and `signature`, and define :meth:`encode`; what
-    else an embedder may be or do has a default. A sample's vectors must not depend on the others.
+    To write one, set `name`, `views`, `identity` and `signature`, and define :meth:`encode`; all
+    other members have defaults. A sample's vectors must not depend on the others.
 
     Attributes
     ----------
     name
-        What a person calls it.
+        The name of the embedder.
     views
         Names of the views it gives, the main one first.
     identity

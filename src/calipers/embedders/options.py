@@ -45,7 +45,7 @@ class EmbedderOptions:
     revision
         Branch, tag or commit of a model on the hub.
     size
-        Side in pixels that images are brought to, or numbers in a vector where that can be chosen.
+        Side in pixels to which images are resized, or dimension of vectors where it can be chosen.
     endpoint
         Address of an embeddings service, such as ``"http://localhost:8000/v1"``.
     offline

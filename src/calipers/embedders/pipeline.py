@@ -194,7 +194,7 @@ class Elsewhere(Protocol):
         cache
             Where vectors are kept; None for nowhere.
         progress
-            What shows how far it is, in samples.
+            Display of the progress, in samples.
 
         Returns
         -------
@@ -239,13 +239,13 @@ def embed(
         Of a kind that `embedder` reads: a :class:`~calipers.samples.SampleSet`, or whatever
         :func:`calipers.compare` takes.
     embedder
-        What turns samples into vectors, or its name; ``"auto"`` takes for texts the embedder that
+        The embedder, or its name; ``"auto"`` chooses for texts the embedder that
         reads their languages. Sets that different embedders read are not compared, so name it for
         all where their languages differ.
     cache
-        Where vectors are kept: on disk, in a :class:`RunVectors` for one run, or None for nowhere.
+        Store of vectors: on disk, a :class:`RunVectors` for one run, or None.
     progress
-        What shows how far it is, in samples.
+        Display of the progress, in samples.
 
     Returns
     -------
@@ -394,7 +394,7 @@ def check_reads(samples: SampleSet, embedder: Embedder) -> None:
     Raises
     ------
     InputError
-        If it reads others.
+        If the embedder reads other kinds.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class VectorStore:
     identity
         That of the embedder.
     kind
-        Of what kind the samples are.
+        Kind of the samples.
     views
         The embedder's.
     """

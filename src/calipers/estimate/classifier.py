@@ -277,7 +277,7 @@ def classify(
     model
         ``"logistic"`` on standardised columns, or ``"boosted"`` trees.
     folds
-        In how many parts the samples are dealt, from 2; stratified, with a row and its copy in the
+        Number of parts of the samples, from 2; stratified, with a row and its copy in the
         other set in one part.
     penalty
         λ of the logistic one times the number of training samples, above 0: its loss is the mean
@@ -290,7 +290,7 @@ def classify(
         The number of the prompt that each row of both sets answers; answers to one prompt are in
         one part then. None where they share none.
     seed
-        Of the folds.
+        Seed of the folds.
     threads
         Number of threads of BLAS and OpenMP (default: as they are set).
 
@@ -394,7 +394,7 @@ def discriminate(
         The number of the prompt that each row of both sets answers; answers to one prompt are in
         one part then. None where they share none.
     seed
-        Of the test set and the folds.
+        Seed of the test set and the folds.
     threads
         Number of threads of BLAS and OpenMP (default: as they are set).
 

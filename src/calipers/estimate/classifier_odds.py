@@ -81,7 +81,7 @@ def sample_odds(
         Rows, shapes ``(n, d)`` and ``(m, d)``. Supports and coverage search them as they are, the
         other families on the 10 leading principal axes of the union.
     family
-        What the odds are read from, as above.
+        The family of classifiers, as above.
     k
         Neighbours: of ``support`` and ``coverage`` in each set, by default the root of the rows
         that are trained on in the smaller set, and 4 where nothing is held out; of ``knn`` in both
@@ -95,7 +95,7 @@ def sample_odds(
         The number of the prompt that each row answers: whole prompts are dealt to a half. Where
         nothing is held out, answers to one prompt are no neighbours.
     seed
-        Of the halves.
+        Seed of the halves.
     threads
         Number of threads (default: all cores); no effect on the result.
 

@@ -136,7 +136,7 @@ def estimate_ratios(
     dimensions
         Leading principal axes of the union that the rows are projected on, from 1.
     seed
-        Of folds and draws; no effect on knn and kde.
+        Seed of folds and draws; no effect on knn and kde.
     threads
         Number of threads (default: all cores); no effect on the result.
 

@@ -79,7 +79,7 @@ def gaussian_ratios(
     dimensions
         Leading principal axes of the union that are kept; None keeps the rows as they are.
     seed
-        Of the draws. Both sides use the same normal numbers, so that swapping the sets does no
+        Seed of the draws. Both sides use the same normal numbers, so that swapping the sets does no
         more than swap the ratios.
 
     Returns

@@ -100,7 +100,7 @@ class Histograms(Brief):
         ``"braess-sauer"`` or ``"good-turing"``; see :mod:`calipers.estimate.histograms`.
     reference_blocks, generated_blocks
         The same counts for every block of rows, shape ``(blocks, k)``, or None: the histogram of
-        a replicate is the total less one block.
+        a replicate is the total minus one block.
 
     Raises
     ------

@@ -82,7 +82,7 @@ def kde_ratios(
     ------
     InputError
         If the arrays do not fit together, a set has a single row, all rows of both sets are equal,
-        or the bandwidth is no number in that range and no known rule.
+        or the bandwidth is neither a number in that range nor a known rule.
 
     Examples
     --------

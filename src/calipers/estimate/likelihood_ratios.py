@@ -51,10 +51,10 @@ class LikelihoodRatios(Brief):
     reference_weights, generated_weights
         Share of each sample in its set, summing to 1; None for equal shares.
     positive
-        Whether the estimator gives both distributions mass everywhere, whatever the samples: then
-        nothing can be said of what one of them lacks.
+        Whether the estimator gives both distributions mass everywhere, for any samples; then
+        missing mass cannot be determined.
     pins
-        What made the estimate, for signatures: estimator, its settings.
+        How the estimate was made, for signatures: the estimator and its settings.
 
     Raises
     ------
@@ -159,7 +159,7 @@ class LikelihoodRatios(Brief):
     def shared(self) -> float:
         """The mass that both distributions have in common, ∫ min(p, q), in [0, 1].
 
-        1 less their total variation distance, averaged over the samples of both sides.
+        1 minus their total variation distance, averaged over the samples of both sides.
         """
         at_reference, at_generated = (
             expit(-np.abs(logs)) for logs in (self.log_reference, self.log_generated)

@@ -228,11 +228,11 @@ def quantise(
         Number of cells; ``"auto"`` for a tenth of the smaller set, at most 5,000; ``"cube-root"``
         for its cube root.
     restarts
-        How many runs; all are kept, so that the spread between them is known.
+        Number of runs; all are kept, so that their spread is known.
     seed
-        Of the starts.
+        Seed of the starts.
     max_iterations
-        Of each run.
+        Most iterations of each run.
     blocks
         Block labels of both sets; with them, the counts of every block are kept.
     threads

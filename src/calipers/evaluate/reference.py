@@ -57,11 +57,11 @@ class Reference:
     Attributes
     ----------
     samples
-        What was read.
+        The samples of the reference.
     options
-        The options, which hold in every comparison.
+        The options in force in every comparison.
     chosen
-        How the embedder was chosen by these samples, for all comparisons; None where it was named.
+        How the embedder was chosen from these samples; None where it was named.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class Reference:
         generated
             The samples to judge, in any form that :func:`calipers.compare` takes.
         options
-            Those of :func:`calipers.compare`; those of the reference hold already.
+            Those of :func:`calipers.compare`, except those of the reference.
         """
         from calipers import compare
 
@@ -129,7 +129,7 @@ class Reference:
         Raises
         ------
         InputError
-            If it asks for another value of one that the vectors or the labels depend on.
+            If an option on which the vectors or the labels depend has another value.
         """
         values = {}
         for option in fields(options):
@@ -154,7 +154,7 @@ class Reference:
         Raises
         ------
         InputError
-            If it was chosen by the reference, and does not read another set.
+            If it was chosen for the reference, and does not read another set.
         """
         if self.chosen is not None:
             check_kept(self.chosen, sets[1:])

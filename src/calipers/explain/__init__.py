@@ -1,6 +1,6 @@
 """Explanations of scores: which samples and topics cause the gap, as data.
 
-A score that does not lead to the texts behind it cannot be acted on.
+They lead from a score to the samples behind it.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Evidence:
     reference_vectors, generated_vectors
         Rows as embedded, shapes ``(n, d)`` and ``(m, d)``.
     reference_texts, generated_texts
-        The texts of the rows; None where samples are no texts.
+        The texts of the rows; None where samples are not texts.
     neighbours
         Where single samples lie, as :attr:`SystemResult.neighbours` has it for one file and one
         view, without a prefix; any may be missing. Beside those ``covered``, shape ``(n,)``:
@@ -64,7 +64,7 @@ class Evidence:
     reference_cells, generated_cells
         The cell of every row in the quantisation that scores are read from, whole numbers from 0.
     k
-        Neighbours that span a ball.
+        The k of the k-NN balls.
     cells
         How many cells the quantisation has; one more than the largest label by default.
     rows
@@ -75,19 +75,19 @@ class Evidence:
         Where they were found if `rows` does not say: ``"none"`` for rows as they are, ``"union"``
         for their coordinates on joint axes.
     normalise
-        What was done to the rows before: ``"l2"`` scaled each to length one, ``"none"`` nothing.
+        Scaling of the rows before: ``"l2"`` to length one each, ``"none"`` without.
     reference_words, generated_words
         The counted words of the texts; counted anew where they are not given.
     reference_clusters, generated_clusters
         The cluster of every row where rows were not drawn independently, whole numbers from 0, the
         same for rows of one cluster in both sets; both, or None.
     reference_files, generated_files
-        The image file of every row; None where samples are no images, or were not read from files.
+        The image file of every row; None where samples are not images, or not read from files.
     pictured
         Whether samples are images that a person can be shown: more of them are named then, and the
         best as well.
     trained
-        What lies near the training set; None where there is none.
+        Samples near the training set; None without one.
 
     Raises
     ------

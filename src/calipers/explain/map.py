@@ -64,7 +64,7 @@ def sample_map(
     normalise
         ``"l2"`` scales every row to length one first; ``"none"`` leaves them.
     seed
-        Of UMAP.
+        Seed of UMAP.
 
     Raises
     ------

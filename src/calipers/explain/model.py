@@ -30,11 +30,11 @@ class Sample(Plain):
     Attributes
     ----------
     row
-        Its place in its set.
+        Its row in its set.
     text
         The whole text; None where there is none.
     file
-        The file of an image; None where it is none, or was not read from a file.
+        The file of an image; None for other samples, or without a file.
     """
 
     _optional = ("file",)
@@ -160,9 +160,9 @@ class Topic(Region):
         Of the ratio, at the level of the explanation, for this topic alone; open at an end
         where a set has none of it.
     p_value
-        How often chance alone would bring shares as far apart, if both sets had one distribution.
+        The p-value of equal shares in both distributions.
     adjusted_p_value
-        The same over all topics (Holm).
+        The p-value corrected over all topics (Holm).
     significant
         Whether `adjusted_p_value` is below 1 − level.
     """
@@ -194,7 +194,7 @@ class Explanation(Plain):
     Attributes
     ----------
     view
-        By which view of the samples.
+        The view of the samples.
     n, m, k
         Reference and generated samples, and the neighbours that span a ball.
     score
@@ -203,7 +203,7 @@ class Explanation(Plain):
     topics
         Coarse regions, a partition of the space, the largest contribution first.
     level
-        Of confidence, at which topics are significant, and of their intervals.
+        Confidence level of the tests of topics and of their intervals.
     cells
         The cells with the largest contributions, largest first.
     outside

@@ -41,20 +41,20 @@ def explain_pair(
     view
         Its name.
     topics
-        Into how many regions the cells are merged, at least 1; no more than there are cells.
+        Number of regions into which cells are merged, from 1 to the number of cells.
     limit
-        How many samples outside the support, near copies and cells are listed, at least 1; all
+        Number of samples outside the support, near copies and cells to list, at least 1; all
         of them are counted.
     level
-        Of confidence, between 0 and 1: which topics are significant, and of the intervals of their
+        Confidence level, between 0 and 1, of the tests of topics and of the intervals of their
         ratios.
     seed
-        Of the permutations behind the tests of topics, where rows come in clusters.
+        Seed of the permutations in the tests of topics, where rows come in clusters.
 
     Returns
     -------
     Explanation
-        Whatever the evidence allows to tell; `notes` says what it does not.
+        What the evidence supports; `notes` lists what it does not.
 
     Raises
     ------

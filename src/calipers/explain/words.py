@@ -95,7 +95,7 @@ class WordCounts:
         Raises
         ------
         InputError
-            If an item is no string.
+            If an item is not a string.
         """
         known = (
             None if len(texts) <= SAMPLED else repeated_candidates(texts[:: len(texts) // SAMPLED])

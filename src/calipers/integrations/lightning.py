@@ -56,7 +56,7 @@ class DistributionCallback(Callback):  # type: ignore[misc]
     stop_on_collapse
         Whether a collapse ends the training.
     seed, batch_size
-        Of the samples. The seed is the same in every evaluation.
+        Seed and batch size of the samples. The seed is the same in every evaluation.
     options
         Further options of :func:`calipers.compare`.
 

@@ -127,7 +127,7 @@ class SupportMetrics(_ReservoirMetric):
     Parameters
     ----------
     k
-        Neighbours that span a ball.
+        The k of the k-NN balls.
     ties, distance
         As in :func:`calipers.metrics.support`; ``ties="open"`` for the values of prdc.
     embedder

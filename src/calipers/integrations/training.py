@@ -87,7 +87,7 @@ class TrainingEvaluation:
     watched
         The key of the score that is watched.
     earlier
-        The evaluation that it is held against; None for the first.
+        The evaluation that it is compared with; None for the first.
     fallen
         Whether the interval of the watched score lies below that of `earlier`.
     collapsed
@@ -151,14 +151,14 @@ class Monitor:
     reference
         Embedded once, and kept for all comparisons.
     metrics
-        What is measured, as :func:`calipers.compare` takes it; the watched score with it.
+        The metrics, as for :func:`calipers.compare`, including the watched score.
     watch
-        The key of the score that is watched, one of which higher is better.
+        The key of the watched score, which must be one where higher is better.
     against
-        What it is held against: ``"best"``, the evaluation so far whose interval reaches no lower
+        The evaluation to compare with: ``"best"``, the one so far whose interval reaches no lower
         than that of any other, or ``"first"``, which is the model before training.
     patience
-        In how many evaluations in a row it must lie below before it counts as collapsed.
+        Number of consecutive evaluations below it that count as a collapse.
     options
         Further options of :func:`calipers.compare`. By default no noise floor is measured.
 

@@ -53,7 +53,7 @@ class MonitorCallback(TrainerCallback):  # type: ignore[misc]
     Parameters
     ----------
     monitor
-        What compares and decides.
+        The monitor that compares and decides.
     trainer
         The trainer that it is added to, whose log it writes to.
     every
@@ -144,9 +144,9 @@ class DistributionCallback(MonitorCallback):
     stop_on_collapse
         Whether a collapse ends the training.
     max_new_tokens, generation
-        Of each text, and further arguments of ``model.generate``.
+        Length limit of each text, and further arguments of ``model.generate``.
     seed, batch_size
-        Of the samples. The seed is the same in every evaluation.
+        Seed and batch size of the samples. The seed is the same in every evaluation.
     generate
         Writes the texts instead: takes the model and some prompts, gives as many texts.
     options

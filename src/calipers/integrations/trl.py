@@ -46,7 +46,7 @@ class Completions:
     Parameters
     ----------
     window
-        How many are kept, the latest.
+        Number of the latest completions that are kept.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class CompletionsCallback(MonitorCallback):
     reference
         A :class:`calipers.Reference`, embedded once.
     completions
-        What keeps them.
+        The :class:`Completions` that collects them.
     trainer, every, metrics, watch, against, patience, stop_on_collapse, options
         As for :class:`DistributionCallback`.
 

@@ -44,7 +44,7 @@ def write(
     Parameters
     ----------
     module
-        What is in training: no gradients are kept and its dropout is off meanwhile.
+        The module in training; gradients and dropout are off meanwhile.
     prompts
         The same on every process.
     write_batch
@@ -125,7 +125,7 @@ def continuations(
         Texts, or messages that the tokenizer's chat template turns into a text; an empty text
         begins with the token for that.
     max_new_tokens
-        Of each continuation.
+        Length limit of each continuation.
     generation
         Further arguments of ``model.generate``, such as ``temperature=0.7``.
 
@@ -206,7 +206,7 @@ def on_main(work: Callable[[], T]) -> T:
     Raises
     ------
     InputError
-        On the others, where the main one raised anything: none waits for one that has stopped.
+        On the other processes, if the main one raised an error, so that none waits for it.
     """
     if process_count() == 1:
         return work()

@@ -148,7 +148,7 @@ class LanguageModel(ABC):
     Attributes
     ----------
     name
-        What a person calls it.
+        The name of the embedder.
     revision
         Commit, hash of its files, or whatever tells two models of one name apart.
     signature

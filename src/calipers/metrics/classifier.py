@@ -92,10 +92,10 @@ def classifier_auc(
         The number of the prompt that each row answers, shapes ``(n,)`` and ``(m,)``; rows of one
         number answer one prompt, whichever side they are on. None where no prompts are shared.
     folds
-        In how many parts each set is dealt, at random, from 2; whole prompts are, where these are
+        Number of random parts of each set, from 2, with whole prompts where these are
         known.
     seed
-        Of the folds.
+        Seed of the folds.
     threads
         Number of threads (default: all cores); no effect on the result.
 

@@ -99,7 +99,7 @@ def conditional_vendi(
     Raises
     ------
     InputError
-        If the matrices are no such kernels, or differ in shape.
+        If the matrices are not such kernels, or differ in shape.
 
     Examples
     --------

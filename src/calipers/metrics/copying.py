@@ -61,7 +61,7 @@ def authenticity(
         Embeddings, shapes ``(n, d)`` and ``(m, d)``, at least two rows each; taken as given. Give
         the training set as reference to learn what was copied from it.
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 

@@ -69,7 +69,7 @@ def recall_by_density(
     Raises
     ------
     InputError
-        If the arrays do not fit together, are not finite, are too small for k, or `bands` is no
+        If the arrays do not fit together, are not finite, are too small for k, or `bands` is not a
         whole number from 2.
 
     Examples

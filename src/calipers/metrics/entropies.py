@@ -63,7 +63,7 @@ def precision_cross_entropy(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given, nothing is normalised.
     k
-        Which nearest neighbour, from 1 to the smaller set less one.
+        Which nearest neighbour, from 1 to the smaller set minus one.
     distance
         ``"euclidean"``, or ``"cosine"``: of rows scaled to length one.
     threads

@@ -211,9 +211,9 @@ def mauve(
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed
-        Of k-means; the score moves by 0.005–0.01 with it, by 0.03 with few hundred rows.
+        Seed of k-means; the score varies by 0.005–0.01 with it, by 0.03 with few hundred rows.
     norm, pca
-        What is done to the rows first; see :func:`calipers.metrics.preprocess`.
+        Preprocessing of the rows; see :func:`calipers.metrics.preprocess`.
     threads
         Number of threads (default: all cores).
 

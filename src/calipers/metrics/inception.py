@@ -31,7 +31,7 @@ def inception_score(probabilities: ArrayLike, *, splits: int = 1) -> Score:
         Class probabilities of the generated samples, shape ``(m, classes)``; every row sums to 1
         within 1e-3, and is brought to it exactly.
     splits
-        Into how many consecutive parts of (nearly) equal size the rows are cut; the score is the
+        Number of consecutive parts of (nearly) equal size; the score is the
         mean of the parts. The authors take 10; the order of the rows then matters.
 
     Returns
@@ -43,7 +43,7 @@ def inception_score(probabilities: ArrayLike, *, splits: int = 1) -> Score:
     Raises
     ------
     InputError
-        If the array is none, is not finite, holds negative numbers, has rows that do not sum to 1,
+        If it is not an array, is not finite, holds negative numbers, has rows that do not sum to 1,
         or has fewer rows than `splits`.
 
     Examples

@@ -88,11 +88,11 @@ def support(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given, nothing is normalised.
     k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
     ties
-        Whether a point on the rim is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
+        Whether a point on the boundary is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 
@@ -143,11 +143,11 @@ def precision_recall(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given, nothing is normalised.
     k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
     ties
-        Whether a point on the rim is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
+        Whether a point on the boundary is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 
@@ -253,9 +253,9 @@ def realism(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
     k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 

@@ -215,9 +215,9 @@ def mauve_ot(
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed
-        Of k-means.
+        Seed of k-means.
     norm, pca
-        What is done to the rows first; see :func:`calipers.metrics.preprocess`.
+        Preprocessing of the rows; see :func:`calipers.metrics.preprocess`.
     threads
         Number of threads (default: all cores).
 

@@ -74,7 +74,7 @@ def mmd(
         h of the Gaussian kernel, above 0, or ``"median"``: the median distance of different rows
         of the union, for more than 2,000 rows of a seeded sample of 2,000 of them.
     seed
-        Of that sample.
+        Seed of that sample.
     threads
         Number of threads (default: all cores); no effect on the value.
 

@@ -63,7 +63,7 @@ def prd(
     runs
         Runs of k-means whose curves are averaged.
     seed
-        Of k-means.
+        Seed of k-means.
     threads
         Number of threads (default: all cores).
 

@@ -99,7 +99,7 @@ def expected_coverage(reference: int, good: int, k: int) -> NDArray[np.float64]:
     good
         The largest number of good samples.
     k
-        Neighbours that span a ball.
+        The k of the k-NN balls.
 
     Returns
     -------
@@ -149,11 +149,11 @@ def clipped_density_coverage(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
     k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
     ties
-        Whether a point on the rim is inside: ``"closed"`` or ``"open"``.
+        Whether a point on the boundary is inside: ``"closed"`` or ``"open"``.
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 
@@ -240,12 +240,12 @@ def precision_recall_cover(
     k
         Samples of the other set that cover a sample, at least 1.
     factor
-        The paper's C: a ball spans ``factor * k`` own neighbours, at most the smaller set less
+        The paper's C: a ball spans ``factor * k`` own neighbours, at most the smaller set minus
         one.
     ties
-        Whether a point on the rim is inside: ``"closed"`` (the paper) or ``"open"``.
+        Whether a point on the boundary is inside: ``"closed"`` (the paper) or ``"open"``.
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 
@@ -317,11 +317,11 @@ def probabilistic_precision_recall(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
     k
-        The neighbour whose mean distance sets the radius, from 1 to the smaller set less one.
+        The neighbour whose mean distance sets the radius, from 1 to the smaller set minus one.
     factor
         The radius over that mean distance, above 0.
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 

@@ -114,7 +114,7 @@ def quantised_transport(
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed
-        Of k-means.
+        Seed of k-means.
     threads
         Number of threads (default: all cores).
 
@@ -232,7 +232,7 @@ def entropic_transport(
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed
-        Of k-means.
+        Seed of k-means.
     threads
         Number of threads of k-means (default: all cores).
 
@@ -338,10 +338,10 @@ def sliced_wasserstein(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
     projections
-        Number of random directions; the value wanders with them, by about √(2/projections) of
+        Number of random directions; the value varies with them, by about √(2/projections) of
         itself where the gap lies along one direction.
     seed
-        Of the directions.
+        Seed of the directions.
     threads
         Number of threads (default: all cores); no effect on the value.
 

@@ -260,7 +260,7 @@ def vendi_score(
     Raises
     ------
     InputError
-        If the array is none, is not finite, has rows of zeros, or an option is out of its range.
+        If it is not an array, is not finite, has rows of zeros, or an option is out of its range.
 
     Examples
     --------
@@ -305,8 +305,8 @@ def rke(
     Raises
     ------
     InputError
-        If the array is none, is not finite, has rows of zeros where the cosine is taken, or the
-        bandwidth is none.
+        If it is not an array, is not finite, has rows of zeros where the cosine is taken, or the
+        bandwidth is invalid.
 
     Examples
     --------

@@ -75,8 +75,8 @@ def distinct_k(classes: Labels, prompts: Labels, *, k: int) -> Floats:
     Parameters
     ----------
     classes
-        The class of every row, shape ``(n,)``; classes of different prompts have nothing to do
-        with each other.
+        The class of every row, shape ``(n,)``; classes of different prompts are
+        unrelated.
     prompts
         The prompt of every row, shape ``(n,)``.
     k

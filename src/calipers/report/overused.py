@@ -57,7 +57,7 @@ def tables(
     Parameters
     ----------
     result
-        What was measured.
+        The result.
     order
         The places of the systems, from top to bottom.
     many

@@ -18,7 +18,7 @@ def summary(result: Result) -> Document:
     Raises
     ------
     InputError
-        If it is not a result, such as the data of one.
+        If it is not a result.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def document(result: TextComparison) -> Document:
     Parameters
     ----------
     result
-        What was measured.
+        The result.
     """
     return _document(result, whole=False)
 

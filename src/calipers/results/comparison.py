@@ -93,15 +93,15 @@ class Comparison(ByName[SystemResult], Result):
     systems
         One result for each system, in the order given.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     warnings
-        What is to be known of the comparison as a whole.
+        Warnings on the comparison as a whole.
     reference_samples
         The samples behind `reference`.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     reference_scores
-        What the reference itself scores, where that tells what is normal: with a training set
+        Scores of the reference itself, where they show what is normal: with a training set
         ``near_copies:train`` and ``authenticity:train``, by key ``[view.]metric[:option]``.
     train
         The training set, or None.
@@ -109,15 +109,15 @@ class Comparison(ByName[SystemResult], Result):
         For every pair of systems whether they differ, score by score, and for every system
         whether it can be told from the reference.
     advice
-        What more samples would change, where that was asked for.
+        How scores would change with more samples, if requested.
     maps
         The maps of all samples that were kept with it, by view.
     cautions
-        Those of its warnings that could change a verdict, the worst first; systems have their own.
+        The warnings that could change a verdict, the worst first; systems have their own.
     shown
-        The scores of its table, which are those that are tested.
+        The scores of the table, which are also those that are tested.
     verdict
-        What was found, in the few sentences that a person reads first.
+        The verdict, in the few sentences that a person reads first.
     """
 
     kind = "comparison"
@@ -187,7 +187,7 @@ class Comparison(ByName[SystemResult], Result):
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.
 
-        A signature that several systems share stands once, in ``signatures``.
+        A signature that several systems share is written once, in ``signatures``.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class Comparison(ByName[SystemResult], Result):
         redact, map_method
             As for :meth:`report_data`.
         sort
-            In which order its tables have the systems: ``"closeness"`` (the default), ``"name"``,
+            The order of systems in its tables: ``"closeness"`` (the default), ``"name"``,
             ``"given"``, or the key of a score, the best first.
         """
         explained = self.explained(map_method=map_method)
@@ -327,14 +327,14 @@ class Comparison(ByName[SystemResult], Result):
     ) -> Self:
         """Return the comparison with explanations of every system in every view, and maps.
 
-        What was made before is kept. Systems whose samples are not known have no explanation.
+        Existing explanations are kept. Systems without their samples have none.
 
         Parameters
         ----------
         map_method
             How the maps lay out the samples, as for :meth:`report_data`.
         progress
-            Shows how far it is; nothing does by default.
+            Display of the progress; none by default.
         """
         steps = sum(len(system.explainable) for system in self.systems) + 1
         with (progress or Silent()).task("Explaining", steps) as advance:
@@ -364,12 +364,12 @@ class Comparison(ByName[SystemResult], Result):
     def with_maps(self, method: Method | None = None) -> Self:
         """Return the comparison with a map of all samples in every view.
 
-        Of a system of several files the samples of the first are laid out.
+        For a system with several files, the map shows the samples of the first.
 
         Parameters
         ----------
         method
-            As for :meth:`report_data`; maps that were made by it before are kept.
+            As for :meth:`report_data`; existing maps of this method are kept.
         """
         from calipers.explain import sample_map
 

@@ -50,12 +50,12 @@ class Result(Plain):
         Returns
         -------
         pandas.DataFrame
-            None or NaN where something was not measured.
+            None or NaN for missing measurements.
 
         Raises
         ------
         InputError
-            If there are no values for each sample, or those are to be wide.
+            If there are no per-sample values, or these are requested in wide form.
         MissingExtraError
             If pandas is not installed.
         """
@@ -119,7 +119,7 @@ class Result(Plain):
         Raises
         ------
         InputError
-            If a field is missing or cannot be; names its place.
+            If a field is missing or invalid; the message names it.
         """
         return read(cls, data)
 
@@ -129,7 +129,7 @@ class Result(Plain):
         Raises
         ------
         CalipersError
-            If it cannot be written there; an older file then stays as it was.
+            If it cannot be written there; an older file is then left unchanged.
         """
         from calipers.results.archive import writing
 
@@ -140,12 +140,12 @@ class Result(Plain):
     def load(cls, path: str | Path) -> Self:
         """Load a result saved by :meth:`save`, without computation.
 
-        Called on ``Result`` it gives back whatever was kept, else a result of its own class.
+        Called on ``Result``, it loads any kind of result; on another class, one of that class.
 
         Raises
         ------
         InputError
-            If the file is missing or damaged, holds another kind of result, or claims more than
+            If the file is missing or damaged, holds another kind of result, or declares more than
             the memory that may be taken.
         """
         from calipers.results.archive import opened

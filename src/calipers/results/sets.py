@@ -26,18 +26,18 @@ class SetSummary(Plain):
     Attributes
     ----------
     name, source
-        What it is called, and where it came from.
+        Its name and its source.
     n, n_given
-        Samples that were compared, and samples that were there.
+        Samples that were compared, and samples that were given.
     words
         ``{"mean", "median"}`` of the words of a text; None for embeddings.
     word_unit
-        What these count: ``"words"``, ``"characters"`` of scripts without spaces, or ``"words or
+        The unit: ``"words"``, ``"characters"`` of scripts without spaces, or ``"words or
         characters"`` of mixed ones.
     content_hash
         SHA-256 of the samples that were compared, hexadecimal.
     warnings
-        What reading the set brought up.
+        Notes from reading the set.
     groups
         Samples of each group that were compared, by label, over all files of a system; None where
         no groups were asked for, or the set has none.
@@ -48,7 +48,7 @@ class SetSummary(Plain):
         has no fields, or files of a system differ.
     reading
         What the embedder read of it: words and texts that it does not know, texts that it cut; None
-        where nothing was embedded, or nobody knows.
+        where nothing was embedded, or where that is unknown.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Samples(Brief):
     log_ids
         The id and epoch of every sample, where they were read from a log of inspect; else None.
     pictures
-        What shows the samples, where they are images; else None.
+        Thumbnails of the samples, where they are images; else None.
     """
 
     texts: Texts | None

@@ -94,7 +94,7 @@ class SystemResult(ByKey[Score], Plain):
     samples
         One entry for each file.
     warnings
-        What is to be known of this system.
+        Warnings on this system.
     neighbours
         Where single samples lie, by key ``[view.]name``; the files of a system one after another.
         One entry for each generated sample, shape ``(m,)``: ``nearest_reference`` (row of the
@@ -108,15 +108,15 @@ class SystemResult(ByKey[Score], Plain):
         ``cell_count``: how many cells it has, for each file. With a training set
         ``nearest_train`` and ``train_distance``, for each generated sample.
     confounders
-        What besides the model may have moved its scores, as plain data: lengths, duplicates,
+        Confounders that may have moved its scores, as plain data: lengths, duplicates,
         shared prompts, cut texts, scripts; None where nothing was looked at.
     curve_errors
         By key of a curve the standard error of each of its numbers, at one λ, of the same shape;
         curves that were not read from counts have none.
     correlations
-        How the errors of two scores go together, by both keys: ``precision|recall``.
+        Correlations of the errors of two scores, by both keys: ``precision|recall``.
     against
-        What it was compared with, which explanations need.
+        The reference it was compared with, needed by explanations.
     explained
         The explanations that were kept with it, by view.
     compared
@@ -125,7 +125,7 @@ class SystemResult(ByKey[Score], Plain):
     prompts
         How many prompts it shares with the reference, of several files the first; None where none.
     cautions
-        Those of its warnings that could change a verdict, the worst first.
+        The warnings that could change a verdict, the worst first.
     withheld
         Why nothing was measured of its embeddings, and no verdict is given: the embedder knows too
         few of its words or the reference's. None where it reads enough.
@@ -197,7 +197,7 @@ class SystemResult(ByKey[Score], Plain):
         Parameters
         ----------
         view
-            By which view of the samples; the first one if None.
+            The view of the samples; the first one if None.
 
         Returns
         -------

@@ -35,14 +35,14 @@ class TextResult(ByKey[Score], Plain):
     seeds
         The sources of its files, when it has several.
     warnings
-        What is to be known of this system.
+        Warnings on this system.
     spreads
         How much the scores move from one draw of the texts to another, by the same keys, as
         :mod:`calipers.uncertainty.text_replicates` tells it; empty without intervals.
     gap_spreads
         The same of the gaps.
     cautions
-        Those of its warnings that could change a verdict, the worst first.
+        The warnings that could change a verdict, the worst first.
     is_reference
         Whether all its texts are the reference's. It is measured and shown, and no mark takes it
         for a system.
@@ -98,7 +98,7 @@ class TextComparison(ByName[TextResult], Result):
     systems
         One result for each system, in the order given; ``comparison["model_a"]["self_bleu"].gap``.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     reference
         The reference set, or None.
     reference_scores
@@ -106,11 +106,11 @@ class TextComparison(ByName[TextResult], Result):
     train
         The training set, or None.
     warnings
-        What is to be known of the whole.
+        Warnings on the result as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     cautions
-        Those of its warnings that could change a verdict, the worst first; systems have their own.
+        The warnings that could change a verdict, the worst first; systems have their own.
     """
 
     kind = "texts"

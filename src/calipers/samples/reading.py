@@ -157,7 +157,7 @@ def read_samples(
         ``"s3://bucket/reference.parquet"``, or ``"-"`` for standard input (JSON lines, JSON or
         text). A string may begin with ``NAME=``, and end with ``@FIELD``.
     name
-        What to call the set; by default the file's name without its suffixes.
+        The name of the set; by default the file's name without its suffixes.
     field
         Where the text is in a row, such as ``"text"``, ``"a.b[0]"`` or ``"choices[*].text"``; by
         default the only field, or the only one with a usual name, or else ``input_ids``,
@@ -178,7 +178,7 @@ def read_samples(
     quotes
         Whether quotation marks enclose values in CSV and TSV, or are part of the texts.
     progress
-        What shows how far the first look at image files is.
+        Display of the progress of the first check of image files.
 
     Raises
     ------
@@ -290,7 +290,7 @@ def as_sample_set(
         or of Pillow images, or a list of paths of image files; or a sample set, which is returned
         as it is.
     name
-        What to call the set; by default a file's name, or the kind of the samples.
+        The name of the set; by default a file's name, or the kind of the samples.
     field, group, group_needed, cluster, cluster_needed, skip_bad, progress
         For a file, a folder or a table: where the text and its labels are in its rows, and so on;
         as in :func:`read_samples`.
@@ -406,7 +406,7 @@ class System:
     Attributes
     ----------
     name
-        What tables call it.
+        Its name in tables.
     sets
         One sample set, or one for each seed, in the order of their paths.
     """
@@ -445,7 +445,7 @@ def read_systems(
     skip_bad
         Whether image files that cannot be read are left out, with a note, instead of refused.
     progress
-        What shows how far the first look at image files is.
+        Display of the progress of the first check of image files.
     beside
         Files that are shown beside the systems, such as a reference: one of the same name makes
         the folders tell them apart.

@@ -53,9 +53,9 @@ class SampleSet:
     Attributes
     ----------
     name
-        What tables and messages call the set.
+        The name of the set in tables and messages.
     source
-        The path or paths it came from, ``"<list>"`` or ``"<array>"``.
+        The path or paths of the source, ``"<list>"`` or ``"<array>"``.
     data
         The samples themselves.
     groups, clusters, prompts
@@ -64,10 +64,10 @@ class SampleSet:
     reading_notes
         Notes on how the samples were read.
     field, other_fields
-        Where in the rows of a file or table the samples stood, None where it has no fields; and
-        which other fields may hold texts, None where a person named this one.
+        The field of a file or table that holds the samples, None where it has no fields; and
+        other fields that may hold texts, None where the field was named.
     log_ids
-        The id and the epoch of each sample in the log of inspect that it came from; else None.
+        The id and the epoch of each sample in a log of inspect; None for other sources.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class SampleSet:
         texts
             Strings, or an Arrow array of strings.
         name, source
-            What to call the set, and where it came from.
+            The name of the set, and its source.
         groups
             A label (string, number or boolean) for each text.
         clusters
@@ -163,7 +163,7 @@ class SampleSet:
         Raises
         ------
         InputError
-            If there are no samples, one is no list of such numbers, all are empty, or `groups`,
+            If there are no samples, one is not a list of such numbers, all are empty, or `groups`,
             `clusters` or `prompts` have another length.
         """
         where = _where(name, source)
@@ -200,14 +200,14 @@ class SampleSet:
         images
             Paths of image files; or an array of shape (n, height, width) or (n, height, width, c)
             with c = 1 (grey), 3 (RGB) or 4 (RGB and alpha), uint8, or floats from 0 to 1; or a
-            list of such arrays of one image each or of Pillow images, which may differ in size.
-            Arrays of shape (n, c, height, width) are turned around where the shape leaves no doubt.
+            list of such arrays, one image each, or of Pillow images, which may differ in size.
+            Arrays of shape (n, c, height, width) are transposed where the shape is unambiguous.
         name, source, groups, clusters, notes
             As in :meth:`from_texts`.
         skip_bad
             Whether files that cannot be decoded are left out, with a note, instead of refused.
         progress
-            What shows how far the first look at files is.
+            Display of the progress of the first check of files.
 
         Raises
         ------
@@ -238,12 +238,12 @@ class SampleSet:
             Array of shape (n, d). float32 and float64 are kept as they are, without a copy, so
             leave the array unchanged afterwards; float16 and integers become float32.
         name, source
-            What to call the set, and where it came from.
+            The name of the set, and its source.
 
         Raises
         ------
         InputError
-            If the array is not two-dimensional, is empty, is no array of real numbers, or holds
+            If the array is not two-dimensional, is empty, is not an array of real numbers, or holds
             NaN or infinite values.
         """
         where = _where(name, source)
@@ -265,12 +265,12 @@ class SampleSet:
         embeddings
             :class:`calipers.embedders.Embeddings`, such as :func:`calipers.embed` gives.
         name, source
-            What to call the set, and where it came from.
+            The name of the set, and its source.
 
         Raises
         ------
         InputError
-            If its views are no arrays of finite numbers, or differ in length.
+            If its views are not arrays of finite numbers, or differ in length.
         """
         return cls(name=name, source=source, data=EmbeddedData.of(embeddings, _where(name, source)))
 
@@ -338,7 +338,7 @@ class SampleSet:
         Raises
         ------
         InputError
-            If there are more or fewer labels than samples, or one is missing or no label.
+            If there are more or fewer labels than samples, or one is missing or invalid.
         """
         where = self.place
         return replace(self, groups=label_column("groups", labels, len(self), where))
@@ -355,7 +355,7 @@ class SampleSet:
         Raises
         ------
         InputError
-            If there are more or fewer labels than samples, or one is missing or no label.
+            If there are more or fewer labels than samples, or one is missing or invalid.
         """
         where = self.place
         return replace(self, clusters=label_column("clusters", labels, len(self), where))
@@ -382,7 +382,7 @@ class SampleSet:
     def word_counts(self) -> NDArray[np.int64] | None:
         """Count the words of each text, shape (n,); None for other kinds.
 
-        A word is what white space separates; of scripts without spaces, a character.
+        Words are separated by white space; in scripts without spaces, characters count.
         """
         return None if self.texts is None else self.texts.word_counts()
 
@@ -401,7 +401,7 @@ class SampleSet:
         Raises
         ------
         InputError
-            If `indices` is empty, is no list of row numbers, or names a row that is not there.
+            If `indices` is empty, is not a list of row numbers, or names a row that does not exist.
         """
         rows = np.asarray(indices)
         if rows.size == 0 or rows.ndim != 1 or rows.dtype.kind not in "iu":

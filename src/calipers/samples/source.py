@@ -90,7 +90,7 @@ class Source:
     skip_bad
         Whether image files that cannot be read are left out, with a note, instead of refused.
     progress
-        What shows how far the first look at image files is.
+        Display of the progress of the first check of image files.
     header_note
         Said where a field is missing, for formats with the names of fields in a header row.
     quotes
@@ -287,7 +287,7 @@ def decompressed(stream: BinaryIO, named: PurePath, path: object) -> BinaryIO:
     named
         Its name, which tells whether and how it is compressed.
     path
-        What a person calls it.
+        The name of the embedder.
     """
     packed = compression_of(named)
     if packed is None:

@@ -457,9 +457,9 @@ def bert_score(
     offline
         False lets a model be downloaded from the Hugging Face hub.
     seed
-        For ``"shuffled"``.
+        Seed for ``"shuffled"``.
     progress
-        What shows how far it is, in texts.
+        Display of the progress, in texts.
 
     Returns
     -------

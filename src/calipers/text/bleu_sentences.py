@@ -318,7 +318,7 @@ def self_bleu(
     order
         Longest n-grams that count, 1 to 100; n-grams of length 1 to `order` have equal weights.
     tokenizer
-        What splits texts into tokens; no effect on a corpus.
+        The tokenizer; no effect on a corpus.
     sample
         How many texts to score, drawn without replacement; all by default. Each is still compared
         with all others: Holtzman et al. (2020) score 1,000 of 5,000.
@@ -333,7 +333,7 @@ def self_bleu(
         averaged over all ordered pairs of different rows; the time grows with the square of the
         number of texts (or with sample · others).
     seed
-        Of the draws, at least 0.
+        Seed of the draws, at least 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 
@@ -342,7 +342,7 @@ def self_bleu(
     Score
         In [0, 1], to be compared with the reference's own. ``per_sample`` gives the BLEU of each
         text (the mean over its pairs), NaN for those that were not drawn; an empty text has 0, as
-        NLTK says. NaN where there is but one text, or none has as many tokens as `order`: NLTK
+        in NLTK. NaN for a single text, or where none has as many tokens as `order`: NLTK
         gives all such texts one value, whatever they say. ``note`` counts them where some have.
 
     Raises
@@ -416,7 +416,7 @@ def corpus_match_bleu(
     order
         Longest n-grams that count, 1 to 100; n-grams of length 1 to `order` have equal weights.
     tokenizer
-        What splits texts into tokens; no effect on corpora.
+        The tokenizer; no effect on corpora.
     threads
         Number of threads (default: all cores); no effect on the values.
 
@@ -424,7 +424,7 @@ def corpus_match_bleu(
     -------
     Score
         In [0, 1], higher is better. ``per_sample`` gives the BLEU of each text; an empty one has
-        0, as NLTK says. NaN where no text has as many tokens as `order`, or no reference has a
+        0, as in NLTK. NaN where no text has as many tokens as `order`, or no reference has a
         token; ``note`` counts the texts that are shorter than the order where some are not.
 
     Raises

@@ -59,16 +59,16 @@ def compression_ratio(texts: Texts, *, codec: Codec = "gzip", level: int | None 
     Parameters
     ----------
     texts
-        The texts, or a corpus; packed as one stream, in their order.
+        The texts, or a corpus; compressed as one stream, in order.
     codec
         ``"gzip"`` or ``"zstd"``.
     level
-        How hard to pack: 1 to 9 for gzip (9 by default), 1 to 22 for zstd (3 by default).
+        Compression level: 1 to 9 for gzip (9 by default), 1 to 22 for zstd (3 by default).
 
     Returns
     -------
     Score
-        From 0 up, closest to the reference's own value is best; below 1 where a few short texts do
+        At least 0, closest to the reference's own value is best; below 1 where a few short texts do
         not outweigh the frame. NaN where all texts are empty.
 
     Raises

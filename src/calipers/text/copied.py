@@ -241,7 +241,7 @@ def longest_copied_span(
     texts
         Generated texts: strings, or a corpus that was tokenised together with the references.
     references
-        What they may have been copied from: the references, or the training set.
+        Texts that may have been copied: the references, or the training set.
     over
         The value is the ``"mean"`` over the texts, or the ``"largest"`` of them.
     tokenizer
@@ -297,7 +297,7 @@ def copied_spans(
     Raises
     ------
     InputError
-        If `least` is no whole number of at least 1, a set is empty, or only one of the sets is a
+        If `least` is not a whole number of at least 1, a set is empty, or only one of the sets is a
         corpus.
 
     Examples

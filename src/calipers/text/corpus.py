@@ -101,9 +101,9 @@ class Corpus:
     words
         The word of each number; corpora that were tokenised together share one list.
     tokenizer
-        What made the tokens, as signatures name it.
+        The tokenizer, as named in signatures.
     clusters
-        Which texts belong together; None where all are independent.
+        Clusters of the texts; None where all are independent.
     """
 
     texts: Sequence[str]
@@ -140,7 +140,7 @@ class Corpus:
         Raises
         ------
         InputError
-            If `order` is no whole number from 1 to 100.
+            If `order` is not a whole number from 1 to 100.
         """
         order = check_order(order)
         for reached in range(len(self._ngrams) + 1, order + 1):

@@ -74,7 +74,7 @@ def distinct(
     per
         ``"system"`` counts over the whole set, ``"sample"`` within each text and averages.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def distinct(
     Raises
     ------
     InputError
-        If `order` is no whole number from 1 to 100, or `per` is unknown.
+        If `order` is not a whole number from 1 to 100, or `per` is unknown.
 
     Examples
     --------
@@ -154,18 +154,18 @@ def expectation_adjusted_distinct(
         V, how many n-grams there are to draw from, 2 to 10³⁰⁰; 50,257 by default. The same for
         all sets that are compared.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
     Score
-        From 0 up, closest to the reference's own value is best; 1 where as many different n-grams
+        At least 0, closest to the reference's own value is best; 1 where as many different n-grams
         occur as among equally likely ones.
 
     Raises
     ------
     InputError
-        If `order` or `vocabulary` is no whole number, or out of its range.
+        If `order` or `vocabulary` is not a whole number, or out of its range.
 
     Examples
     --------

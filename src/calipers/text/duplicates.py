@@ -46,7 +46,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
     Raises
     ------
     InputError
-        If there is no text, something is no string, or `fold` is neither on nor off.
+        If there is no text, an item is not a string, or `fold` is not a boolean.
 
     Examples
     --------

@@ -41,12 +41,12 @@ def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer 
         ``"tokens"``, ``"words"`` (between white space; where a script has none, its
         characters or clusters) or ``"characters"`` (grapheme clusters).
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
     Score
-        From 0 up, closest to the reference's own value is best. ``per_sample`` holds the length of
+        At least 0, closest to the reference's own value is best. ``per_sample`` holds the length of
         each text, shape ``(n,)``.
 
     Raises
@@ -105,12 +105,12 @@ def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "auto") -> Score:
     texts
         The texts, or a corpus.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
     Score
-        From 0 up, closest to the reference's own value is best. ``per_sample`` holds the number of
+        At least 0, closest to the reference's own value is best. ``per_sample`` holds the number of
         different tokens of each text, shape ``(n,)``.
 
     Examples

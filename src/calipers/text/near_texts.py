@@ -315,7 +315,7 @@ def near_duplicates(
     texts
         The texts, or a corpus.
     references
-        What the texts may have been copied from, such as the training set; without, the texts are
+        Texts that may have been copied, such as the training set; without them, the texts are
         compared with each other.
     order
         Tokens of an n-gram, 1 to 100.
@@ -326,7 +326,7 @@ def near_duplicates(
     seed
         Picks the permutations of MinHash, 0 to 2³² - 1.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------

@@ -56,13 +56,13 @@ def novelty(
     texts
         Generated texts: strings, or a corpus that was tokenised together with the references.
     references
-        What they may have been taken from: the references, or the training set.
+        Texts with known n-grams: the references, or the training set.
     order
         Tokens of an n-gram, 1 to 100.
     of
         ``"tokens"`` counts every occurrence of an n-gram, ``"types"`` every different one once.
     tokenizer
-        What makes the tokens; corpora keep their own.
+        The tokenizer; corpora keep their own tokens.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def novelty(
     Raises
     ------
     InputError
-        If `order` is no whole number from 1 to 100, `of` is unknown, a set is empty, or corpora
+        If `order` is not a whole number from 1 to 100, `of` is unknown, a set is empty, or corpora
         were not tokenised together.
 
     Examples

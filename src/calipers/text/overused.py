@@ -62,7 +62,7 @@ def overused_phrases(
     texts
         Generated texts: strings, or a corpus that was tokenised together with the references.
     references
-        What people wrote.
+        Human texts.
     order
         Tokens of a phrase, 1 to 100.
     where
@@ -70,7 +70,7 @@ def overused_phrases(
     level
         Chance of listing any phrase that is not over-used, in (0, 1).
     tokenizer
-        What makes the tokens; corpora keep their own.
+        The tokenizer; corpora keep their own tokens.
 
     Returns
     -------

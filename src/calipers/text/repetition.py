@@ -150,7 +150,7 @@ def repeated_endings(
     longest
         Most tokens of a phrase; None for any length.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def repetition_frequency(
     longest
         Most tokens of a phrase; None for any length.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "auto") -> 
     order
         Tokens of an n-gram, 1 to 100.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------

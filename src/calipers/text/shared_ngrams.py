@@ -41,7 +41,7 @@ def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "
     order
         Tokens of an n-gram, 1 to 100.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "
     Raises
     ------
     InputError
-        If `order` is no whole number from 1 to 100.
+        If `order` is not a whole number from 1 to 100.
 
     Examples
     --------

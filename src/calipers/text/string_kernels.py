@@ -330,7 +330,7 @@ class SubsequenceKernel:
     Attributes
     ----------
     order
-        Ints of a subsequence, up to 20; the paper's best is 5.
+        Tokens of a subsequence, up to 20; the paper's best is 5.
     decay
         λ, what each further token in the span of a subsequence multiplies its weight by, above 0
         and at most 1; the paper's best is 0.5.

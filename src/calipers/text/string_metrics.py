@@ -100,17 +100,17 @@ def string_scores(
     decay
         λ of the subsequence kernel, above 0 and at most 1.
     k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
     mauve_k
         Neighbours in both sets together that divide between them, at most a quarter of the smaller
         set: more are cut to that, since with all samples as neighbours any two sets look alike.
     tokenizer
-        What splits the texts; the paper takes a model's word pieces.
+        The tokenizer; the paper takes a model's word pieces.
     sample
         So many texts of each set, drawn by the seed; None for all. The paper takes 800 for n-grams,
         200 for subsequences.
     seed
-        Of the sample.
+        Seed of the sample.
     threads
         Number of threads (default: all cores); no effect on the scores.
 

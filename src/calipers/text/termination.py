@@ -105,7 +105,7 @@ def non_termination(
     limit
         Tokens at which the texts were cut, at least 1; None to judge by the last character.
     tokenizer
-        What makes the tokens that `limit` counts; a corpus keeps its own.
+        The tokenizer whose tokens `limit` counts; a corpus keeps its own tokens.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def non_termination(
     Raises
     ------
     InputError
-        If `limit` is no whole number from 1.
+        If `limit` is not a whole number from 1.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "auto") -> tuple[Co
     Raises
     ------
     InputError
-        If there is no set, a set is empty, an item is no string, the tokenizer is unknown or
+        If there is no set, a set is empty, an item is not a string, the tokenizer is unknown or
         returns no tokens, or the texts have more than 2³¹ - 1 tokens.
     MissingExtraError
         If the tokenizer needs a package that is not installed.

@@ -53,7 +53,7 @@ def moving_average_ttr(
     window
         Tokens of a window, at least 1.
     tokenizer
-        What makes the tokens; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def moving_average_ttr(
     Raises
     ------
     InputError
-        If `window` is no whole number from 1.
+        If `window` is not a whole number from 1.
 
     Examples
     --------

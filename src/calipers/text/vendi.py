@@ -183,7 +183,7 @@ def vendi_score(
     orders
         Lengths of n-grams, over whose similarities the mean is taken.
     tokenizer
-        What splits the texts.
+        The tokenizer.
     truncate
         Keep so many of the largest eigenvalues and give each an equal part of what the others hold;
         None keeps all.

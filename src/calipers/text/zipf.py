@@ -37,7 +37,7 @@ def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer =
     top
         How many of the most frequent words the line is laid through, at least 2.
     tokenizer
-        What makes the words; a corpus keeps its own.
+        The tokenizer; a corpus keeps its own tokens.
 
     Returns
     -------

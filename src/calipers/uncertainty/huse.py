@@ -82,7 +82,7 @@ def huse(
     level
         Of the intervals, in (0, 1): by 40 random halvings of both sets.
     seed
-        Of the halves.
+        Seed of the halves.
 
     Returns
     -------

@@ -107,7 +107,7 @@ def measure_search(
     size
         Rows of each set to sample; a smaller set is taken whole, and leaves no doubt.
     seed
-        Of the sample.
+        Seed of the sample.
     threads
         No effect on the result.
     """

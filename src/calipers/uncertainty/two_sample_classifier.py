@@ -71,7 +71,7 @@ def classifier_test(
     permutations
         How often labels are permuted, from 1: no p-value is below 1/(1 + permutations).
     folds
-        In how many parts each set is dealt, at random, from 2; whole prompts are, where these are
+        Number of random parts of each set, from 2, with whole prompts where these are
         known.
     seed
         Of the folds and the permutations.

@@ -263,15 +263,15 @@ class Agreement(ByName[MetricAgreement], Result):
     metrics
         By the key of the metric, without a view.
     settings
-        The choices of the run, as plain data; ``embedders`` holds how each was made.
+        The settings of the run, as plain data; ``embedders`` describes each of them.
     tie
         Scores this close to each other are a tie.
     rarely_reached
         The correlation that unrelated columns reach 1 time in 20 or less; NaN with under 4 systems.
     warnings
-        What is to be known of the whole.
+        Warnings on the result as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "agreement"

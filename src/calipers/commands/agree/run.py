@@ -171,7 +171,7 @@ class ScoredEmbedder:
     warnings
         What is to be known of each set, the reference first.
     common
-        What is to be known of the comparison as a whole.
+        Warnings on the comparison as a whole.
     signature
         How it was made.
     """

@@ -110,15 +110,15 @@ class Check(Result):
     Attributes
     ----------
     run, baseline
-        What was checked, and where limits were taken from; None where all limits are numbers.
+        The run that was checked, and the run that gives limits; None where all limits are numbers.
     checked
         Every condition on every system, in the order of the conditions.
     settings
-        The choices of the check, as plain data.
+        The settings of the check, as plain data.
     warnings
-        What is to be known of the whole.
+        Warnings on the result as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "check"
@@ -143,7 +143,7 @@ class Check(Result):
     def exit_code(self) -> int:
         """0 for a pass, 1 for a failure, 3 or the code of `inconclusive` for an inconclusive check.
 
-        Where the embedder did not read the texts it is never a pass, whatever was chosen.
+        It is never 0 where the embedder did not read the texts, whatever the setting.
         """
         unread = any(row.reason for row in self.checked)
         if unread and self.outcome == "inconclusive" and self.settings["inconclusive"] == "pass":

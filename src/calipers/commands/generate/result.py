@@ -18,18 +18,18 @@ class Generation:
     Attributes
     ----------
     name
-        What the set is called.
+        Name of the set.
     source
         The file that holds it, or ``"<generated>"``.
     configuration
-        All that the samples depend on, as plain data: model, revision, decoding, seed, prompts.
+        What the samples depend on, as plain data: model, revision, decoding, seed, prompts.
     counts
-        Tokens, reasons why texts ended, and what else was counted.
+        Counts of tokens, of reasons why texts ended, and others.
     rows
         One for each sample: ``text``, ``prompt``, ``prompt_id``, ``model``, ``revision``,
         ``decoding``, ``seed``, ``finish_reason``, ``tokens``.
     notes
-        What is to be known of it.
+        Notes on the set.
     """
 
     name: str

@@ -336,7 +336,7 @@ class Writer:
         progress
             Shows how many are written.
         name
-            What to call the set; by default the decoding.
+            The name of the set; by default the decoding.
 
         Raises
         ------

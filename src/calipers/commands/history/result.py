@@ -140,11 +140,11 @@ class History(ByName[ScoreHistory], Drawn):
     scores
         One history for each system and score.
     settings
-        The choices, as plain data.
+        The settings, as plain data.
     warnings
-        What is to be known of the whole.
+        Warnings on the result as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "history"

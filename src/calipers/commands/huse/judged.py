@@ -73,7 +73,7 @@ class Judgements:
     by
         ``"people"`` or ``"models"``.
     notes
-        What was left out, and what to beware of.
+        Texts that were left out, and cautions.
     """
 
     question: str

@@ -79,11 +79,11 @@ class HuseResult(Result):
     diversity
         HUSE-D = 1 + HUSE − HUSE-Q, in [−1, 3].
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     warnings
-        What was left out, and what to beware of.
+        Texts that were left out, and cautions.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "huse"

@@ -252,25 +252,25 @@ class Judging(Named[Judge], Result):
     task
         ``"pairs"``, ``"quality"`` or ``"diversity"``.
     systems
-        Their names, the reference among them.
+        Names of the systems, including the reference.
     reference
-        Which of them is the reference, if one is.
+        Name of the reference, if there is one.
     items
         How many items were judged.
     judges
         By name.
     between
-        Every two judges beside each other, by question.
+        Agreement of every two judges, by question.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     notes
-        What was left out or assumed.
+        Data that were left out, and assumptions.
     warnings
-        What makes the answers doubtful.
+        Reasons to doubt the answers.
     judgements
         Every answer, as a row of the table; not saved in files of results.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "judging"
@@ -385,7 +385,7 @@ class JudgingPlan(Plain):
     price
         Of a million tokens read, and written; None where none was given.
     notes
-        What was left out or assumed.
+        Data that were left out, and assumptions.
     """
 
     task: str

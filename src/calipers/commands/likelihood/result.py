@@ -12,8 +12,8 @@ from calipers.results.texts import TextComparison
 class LikelihoodComparison(TextComparison, Drawn):
     """Likelihoods of several systems' texts under a language model, beside a reference.
 
-    It is looked up, printed, saved and written as a :class:`TextComparison`
-    is; ``comparison["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.
+    Look it up, print it, save it and write it as a :class:`TextComparison`;
+    ``comparison["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.
     """
 
     kind = "likelihoods"

@@ -381,11 +381,11 @@ class Overlap(ByName[OverlapView], Result):
     views
         By the name of the view, the main one first.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     warnings
-        What is to be known of the whole.
+        Warnings on the result as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     shared
         Which texts two systems share, verbatim or nearly so; None of samples that are no texts.
     """

@@ -214,13 +214,13 @@ class Probe(ByName[ProbedView], Result):
     views
         By the name of the view, the main one first.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     signatures
         By the key of a score, ``[view.]metric``: every choice behind it, as of the first halving.
     warnings
-        What is to be known of the whole.
+        Warnings on the result as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "probe"

@@ -199,17 +199,17 @@ class ByPrompt(ByName[PromptSet], Drawn):
     reference
         The reference and its scores, or None.
     systems
-        What was measured, in the order given.
+        The systems and their scores, in the order given.
     homogeneity
-        How alike sets answer, a matrix.
+        Similarity of the answers of the sets, as a matrix.
     tests
-        Against the reference; where there is none, of every pair of systems.
+        Tests against the reference; without one, of every pair of systems.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     warnings
-        What is to be known of the whole.
+        Warnings on the result as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "prompts"

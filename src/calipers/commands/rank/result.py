@@ -316,22 +316,22 @@ class Ranking(ByName[Truth], Drawn):
     systems
         The systems that are ranked, without the reference.
     metrics
-        By their key.
+        The metrics by key.
     truths
-        By their name; empty where none was given.
+        The truths by name; empty where none was given.
     matrix
-        How metrics and truths correlate.
+        Correlations of metrics and truths.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     chance
         By the number of systems, the rank correlation that unrelated orders reach 1 time in 20 or
         less; NaN where even the same order comes more often.
     notes
-        What was left out or taken for granted.
+        Data that were left out, and assumptions.
     warnings
-        What makes the numbers doubtful.
+        Reasons to doubt the numbers.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "ranking"

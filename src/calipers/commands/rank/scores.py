@@ -98,7 +98,7 @@ class ScoredSystems:
     defaults
         Keys of the metrics that are ranked by unless others were asked for.
     notes
-        What was left out or taken for granted.
+        Data that were left out, and assumptions.
     copies
         Systems that are not ranked, since they hold only samples of the reference.
     """

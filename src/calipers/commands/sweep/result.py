@@ -134,7 +134,7 @@ class SweptSystem(ByKey[Curve], Plain):
     seeds
         The sources of its files, when it has several.
     warnings
-        What is to be known of this system.
+        Warnings on this system.
     """
 
     summary: SetSummary
@@ -170,7 +170,7 @@ class Sweep(ByName[SweptSystem], Drawn):
     Attributes
     ----------
     over
-        What was swept: ``"k"``, ``"n"`` for the number of samples, ``"length"`` for the words that
+        What was varied: ``"k"``, ``"n"`` for the number of samples, ``"length"`` for the words that
         texts are cut to, ``"buckets"`` for the cells of a quantisation, ``"axes"`` for the leading
         axes of likelihood ratios.
     reference
@@ -178,11 +178,11 @@ class Sweep(ByName[SweptSystem], Drawn):
     systems
         The curves of each system, in the order given.
     settings
-        The choices of the run, as plain data.
+        The settings of the run, as plain data.
     warnings
-        What is to be known of the sweep as a whole.
+        Warnings on the sweep as a whole.
     version
-        Of Calipers, that made it.
+        Version of Calipers that made it.
     """
 
     kind = "sweep"

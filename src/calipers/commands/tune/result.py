@@ -105,7 +105,7 @@ class Tuning(Comparison):
     Attributes
     ----------
     tuned
-        What was varied, and which value comes closest to the reference. All else is as of a
+        What was varied, and which value comes closest to the reference. All else is as in a
         :class:`~calipers.Comparison`, whose systems are the decodings.
     """
 

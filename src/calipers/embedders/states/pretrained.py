@@ -286,7 +286,7 @@ def check_fits(name: str, weights: Iterable[Path], *, device: str, dtype: str, t
     Parameters
     ----------
     name
-        What a person calls it.
+        The name of the embedder.
     weights
         Its files.
     device, dtype
@@ -311,7 +311,7 @@ def check_room(name: str, needed: int, stored: int, *, device: str, dtype: str, 
     Parameters
     ----------
     name
-        What a person calls it.
+        The name of the embedder.
     needed, stored
         Bytes that its weights take in `dtype`, and as they are stored.
     device, dtype, torch

@@ -61,7 +61,7 @@ def k_means(
     table
         The rows and their weights, laid out.
     centres
-        How many, from 1 to n.
+        Number of cells, from 1 to n.
     seed
         Of the choice of the first centres; rows are drawn in proportion to their weights.
     max_iterations

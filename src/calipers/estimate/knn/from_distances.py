@@ -230,11 +230,11 @@ def neighbourhoods_from(
     provider
         Tells the distances of two sets.
     k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
     k_max
         Counts are kept for every k up to this one (default: `k`).
     ties
-        Whether the rim of a ball belongs to it: ``"closed"`` (the papers) or ``"open"`` (prdc).
+        Whether the boundary of a ball is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
     threads
         Number of threads (default: all cores); no effect on the result.
 
@@ -376,7 +376,7 @@ def pass_over(
     k_union
         Neighbours in the union, for the ratios.
     ties
-        Whether the rim of a ball belongs to it; the k-th neighbour in the union always counts.
+        Whether the boundary of a ball belongs to it; the k-th neighbour in the union always counts.
     threads
         Number of threads (default: all cores); no effect on the result.
     """

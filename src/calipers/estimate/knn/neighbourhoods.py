@@ -311,16 +311,16 @@ class Neighbourhoods(Brief):
     ties
         ``"closed"`` counts a point on the rim of a ball as inside, ``"open"`` as outside.
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle.
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle.
     supports
-        The further supports that were measured; a search that may miss neighbours measures
+        The further supports that were measured; an approximate search measures
         neither smaller balls nor those of one radius.
     k_max
         The largest k for which the counts are known.
     reference_blocks, generated_blocks
         The block of every row, for replicates.
     search
-        How neighbours were found: ``"exact"``, or by which search that may miss some.
+        How neighbours were found: ``"exact"``, or the name of an approximate search.
     strata
         The stratum of every row, where rows of one are not neighbours of each other. The nearest
         row of the other set may still be one of them.
@@ -417,13 +417,13 @@ def neighbourhoods(
         Rows to compare, shapes ``(n, d)`` and ``(m, d)``; float32 or float64 are taken as given,
         anything else is converted once.
     k
-        Neighbours that span a ball, from 1 to the smaller set less one.
+        The k of the k-NN balls, from 1 to the smaller set minus one.
     k_max
         Counts are kept for every k up to this one (default: `k`).
     ties
-        Whether the rim of a ball belongs to it: ``"closed"`` (the papers) or ``"open"`` (prdc).
+        Whether the boundary of a ball is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
     distance
-        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for which rows are first
+        ``"euclidean"``, or ``"cosine"``: 1 minus the cosine of the angle, for which rows are first
         scaled to length one in float64.
     supports
         Further supports to measure in the same pass.

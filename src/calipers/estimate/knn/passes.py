@@ -87,7 +87,7 @@ class Passes(Protocol):
         reference, generated
             The two sets with their balls.
         closed
-            Whether the rim of a ball belongs to it.
+            Whether the boundary of a ball belongs to it.
         neighbours
             How many nearest reference rows of every generated row are kept, and how many nearest
             generated rows of every reference row.

@@ -83,7 +83,7 @@ def knn_ratios(
     Raises
     ------
     InputError
-        If the arrays do not fit together, or k is no whole number that both sets together allow.
+        If the arrays do not fit together, or k is not a whole number that both sets together allow.
 
     Examples
     --------

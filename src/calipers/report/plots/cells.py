@@ -72,7 +72,7 @@ def cells_plot(
     Raises
     ------
     InputError
-        If a name is not known, or nothing is explained there, which is found when drawing.
+        If a name is unknown, or, when drawing, nothing is explained.
 
     Examples
     --------

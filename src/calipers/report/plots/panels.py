@@ -72,9 +72,9 @@ class Plot:
     Attributes
     ----------
     whole
-        What draws the figure with all panels.
+        The function that draws the figure with all panels.
     panel
-        What prepares one panel: the first, where a figure has several.
+        The function that prepares one panel: the first, where a figure has several.
     names
         Names that are not to be shortened alike.
     """
@@ -98,7 +98,7 @@ class Plot:
         Parameters
         ----------
         axes
-            Where to draw; axes of a figure of their own by default.
+            The axes to draw into; by default those of a new figure.
         legend
             Whether to add a legend, to the right of the axes.
         """

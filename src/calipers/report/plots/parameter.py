@@ -95,13 +95,13 @@ def parameter_plot(
     comparisons
         One, or several.
     x
-        What is on the x-axis: ``"name"``, the last number in each system's name (``nucleus-0.9``
+        The x-axis: ``"name"``, the last number in each system's name (``nucleus-0.9``
         is at 0.9), and in a comparison of ``calipers tune`` the parameter that it varied, of two
         the second; ``"words"``, its median length; ``"n"``, its samples; a key of the settings that
         the runs differ in, such as ``"match_length"``; or the value of each system by its name, of
         which others are left out. A log axis where values span two decades.
     by
-        What makes a line: ``"family"``, the name without its last number; ``"system"``; or the line
+        The lines: ``"family"``, the name without its last number; ``"system"``; or the line
         of each system by its name. By default families where x is read from names or given, else
         systems. Points that share their x with another of their line are not joined.
     metrics
@@ -112,7 +112,7 @@ def parameter_plot(
     system
         The one system or line to draw; all by default.
     x_label
-        What to write below the x-axis.
+        The label of the x-axis.
 
     Raises
     ------

@@ -83,7 +83,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     Raises
     ------
     InputError
-        If the suffix is another one, or the file cannot be written.
+        If the suffix is unknown, or the file cannot be written.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def scores_csv(result: Scored) -> str:
     Parameters
     ----------
     result
-        What was measured.
+        The result.
 
     Returns
     -------
