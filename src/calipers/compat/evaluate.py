@@ -1,7 +1,7 @@
 """Metrics with the interface of Hugging Face ``evaluate``: load by name, add, compute.
 
-Nothing is looked up on a hub: any key of the catalogue (``calipers metrics``) is a name, and what
-measures it is here. Sets may differ in size and need not be aligned where a metric compares
+Nothing is looked up on a hub: any key of the catalogue (``calipers metrics``) is a name, and its
+metric is computed locally. Sets may differ in size and need not be aligned where a metric compares
 distributions. An object of :func:`load` may stand in ``evaluate.combine`` and in the
 ``compute_metrics`` of a transformers ``Trainer``.
 

@@ -120,7 +120,7 @@ def precision_recall_curve(
     estimate
         :class:`~calipers.Histograms`, :class:`~calipers.LikelihoodRatios` or
         :class:`~calipers.estimate.SampleOdds`, whose ends are what their classifiers reach at all.
-        Smoothing is taken back: it would make every cell positive, and so hide what one of the sets
+        Smoothing is removed, since it makes every cell positive and so hides what one of the sets
         lacks.
     angles
         Number of points, at slopes λ = tan(angle) with angles evenly spaced in (0, π/2).

@@ -229,9 +229,9 @@ def embed(
 
     Samples whose vectors the cache holds, from whatever set, are read from it. Of the others each
     different one is embedded once, and blocks of 1,024 are kept as soon as they are done, so that a
-    job that was stopped goes on there. Without a usable cache the result is the same.
-    What an embedder can prepare without its model (tokens, decoded images) is prepared beside the
-    forward pass of the samples before.
+    stopped job resumes there. Without a usable cache the result is the same. What an embedder can
+    prepare without its model (tokens, decoded images) is prepared in parallel with the forward pass
+    of earlier samples.
 
     Parameters
     ----------

@@ -42,9 +42,9 @@ class Reference:
     ``reference.compare(generated)`` gives the same numbers, to the last bit, as
     ``calipers.compare`` with the same samples and options. Vectors are made when they are first
     needed, once; a comparison that cuts the reference (``max_samples``, ``match_length`` ...) has
-    them made for that cut, of which the last is kept. So is what depends on the reference alone:
-    the nearest neighbours within it, what its texts are like, and what its halves score against
-    each other.
+    them made for that cut, of which the last is kept. Whatever depends on the reference alone is
+    kept as well: the nearest neighbours within it, properties of its texts, and the scores of its
+    halves against each other.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ LONGEST = 40
 class WordCounts:
     """Frequencies of words in a set of texts, in total and by text.
 
-    Count a reference once with :meth:`of`, and give it to all evidence that holds it.
+    Count a reference once with :meth:`of`, and pass the counts to all evidence with it.
 
     Attributes
     ----------
@@ -86,11 +86,11 @@ class WordCounts:
     def of(cls, texts: Sequence[str]) -> WordCounts:
         """Count the words of texts.
 
-        A word is a run of letters and their marks in any script, casefolded. Left out are what
-        hangs on by an apostrophe (``'s``, ``don't``), single letters of scripts that have
-        capitals, and runs of more than 40 letters. Of scripts that put no spaces between words,
-        n-grams of characters are counted (:mod:`calipers.explain.unspaced`); of sets of more than
-        5,000 texts those that as many texts, spread evenly, hold twice.
+        A word is a run of letters and their marks in any script, casefolded. Omitted are parts
+        after an apostrophe (``'s``, ``don't``), single letters of scripts that have capitals, and
+        runs of more than 40 letters. Of scripts that put no spaces between words, n-grams of
+        characters are counted (:mod:`calipers.explain.unspaced`); of sets of more than 5,000 texts
+        those that as many texts, spread evenly, hold twice.
 
         Raises
         ------

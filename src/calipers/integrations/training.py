@@ -209,9 +209,9 @@ class Monitor:
     def evaluate(self, step: int, samples: Any) -> TrainingEvaluation | None:
         """Compare samples with the reference, and warn if the watched score has fallen.
 
-        A comparison that cannot be made is an error the first time; later it is a warning, so that
-        it ends no training, and gives None. So are samples of which the embedder knows too few
-        words, at any time; a reference like that is an error.
+        A comparison that fails is an error the first time; later it is a warning and returns None,
+        so that training continues. So are samples of which the embedder knows too few words, at any
+        time; a reference like that is an error.
 
         Raises
         ------

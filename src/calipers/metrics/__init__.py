@@ -1,8 +1,8 @@
 """Metrics as functions of arrays, for use with embeddings at hand.
 
-Arrays are compared as they are given, as :func:`calipers.compare` compares them. ``mauve`` and
-``mauve_ot`` alone do to them what mauve-text does, rows of length one and PCA, unless another
-`norm` and `pca` are asked for.
+Arrays are compared as they are given, as :func:`calipers.compare` compares them. Only ``mauve`` and
+``mauve_ot`` preprocess them as mauve-text does, by rows of length one and PCA, unless another
+`norm` and `pca` are given.
 """
 
 from calipers.estimate.axes import Preprocessed, preprocess

@@ -37,9 +37,9 @@ VIEW = "any"
 def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
     """Tell whether the verdict on several systems depends on the embedder.
 
-    Every metric is taken by every view of every embedder, and the orders in which these columns
-    put the systems are correlated (Le Bronnec et al., ACL 2024, table B.1; Pillutla et al., JMLR
-    2023, section 7.5). Columns that agree may still be wrong together.
+    Every metric is computed in every view of every embedder, and the resulting orders of the
+    systems are correlated (Le Bronnec et al., ACL 2024, table B.1; Pillutla et al., JMLR 2023,
+    section 7.5). Columns that agree may still be wrong together.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
     Raises
     ------
     InputError
-        If there are fewer than two systems or columns, an embedder stands twice or cannot be
+        If there are fewer than two systems or columns, an embedder is given twice or cannot be
         loaded, samples cannot be read or do not fit together, or an option is out of its range.
 
     Examples

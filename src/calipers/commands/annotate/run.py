@@ -28,7 +28,8 @@ def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
     Parameters
     ----------
     study
-        The file. With samples it is made, and must not be there yet; without, it is opened.
+        Path of the study file. With samples it is made, and must not exist; without samples it is
+        opened.
 
     Returns
     -------
@@ -40,8 +41,8 @@ def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
     Raises
     ------
     InputError
-        If the file is no study, samples are no texts or share no contexts, the rubric or an option
-        cannot be, or there is a file already.
+        If the file is not a study, samples are not texts or share no contexts, the rubric or an
+        option is invalid, or the file exists already.
 
     Examples
     --------

@@ -42,11 +42,11 @@ from calipers.uncertainty.spread import UNIT
 def check(run: Any, options: CheckOptions) -> Check:
     """Tell whether the scores of a run keep to limits, allowing for their statistical error.
 
-    A condition ``[system:]key op limit`` says what must not be, such as ``"recall < 0.8"`` or
+    A condition ``[system:]key op limit`` describes a failure, such as ``"recall < 0.8"`` or
     ``"mauve_star < baseline - 0.02"``; `op` is ``<``, ``<=``, ``>`` or ``>=``, and the limit a
     number or ``baseline``, times a factor and plus or minus a number. It holds for every system
-    unless it names one. The gate *fails* where a condition is met by more than chance, *passes*
-    where each of them is unmet by more than chance, and else is *inconclusive*.
+    unless it names one. The check *fails* where a condition is met significantly, *passes* where
+    all conditions are significantly not met, and is *inconclusive* otherwise.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def check(run: Any, options: CheckOptions) -> Check:
     Raises
     ------
     InputError
-        If a condition cannot be read, names a score or a system that the run lacks, or can be
-        decided without looking; if a score has no interval or no value; if limits are taken from a
+        If a condition cannot be read, names a score or a system that the run lacks, or is true or
+        false for all values; if a score has no interval or no value; if limits are taken from a
         baseline and there is none, or its scores are not comparable.
 
     Examples

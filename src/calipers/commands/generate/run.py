@@ -56,8 +56,8 @@ MEASURED = 1_000
 def generate(options: GenerateOptions) -> Generation:
     """Write samples of a language model, with or without prompts, reproducible from a seed.
 
-    Each sample is drawn by uniform numbers that its number and the seed fix, so that in float32 it
-    does not depend on the batch, the order, or what else is written.
+    Each sample is drawn by uniform numbers determined by its index and the seed, so that in float32
+    it does not depend on the batch, the order, or the other samples.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def generate(options: GenerateOptions) -> Generation:
     Raises
     ------
     InputError
-        If the model, the prompts or the decoding cannot be, or `output` holds samples of another
+        If the model, the prompts or the decoding are invalid, or `output` holds samples of another
         configuration.
     MissingExtraError
         If the backend of the model is not installed.

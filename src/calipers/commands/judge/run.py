@@ -69,7 +69,7 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
     Raises
     ------
     InputError
-        If samples are no texts or share no contexts, a judge, the rubric or an option cannot be,
+        If samples are not texts or share no contexts, a judge, the rubric or an option is invalid,
         or `output` holds answers of another configuration.
     MissingExtraError
         If the backend of a judge is not installed.
@@ -158,7 +158,7 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
     Raises
     ------
     InputError
-        As for :func:`calipers.judge`, short of what only the judges themselves can tell.
+        As for :func:`calipers.judge`, except for errors that only the judges can raise.
 
     Examples
     --------

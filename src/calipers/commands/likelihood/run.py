@@ -88,8 +88,8 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     Raises
     ------
     InputError
-        If samples cannot be read or hold no texts, there is no such model, it tells no
-        log-probabilities, a metric needs what is not there, or an option is out of its range.
+        If samples cannot be read or hold no texts, there is no such model, it gives no
+        log-probabilities, a metric lacks its input, or an option is out of its range.
     MissingExtraError
         If the model or the tokenizer needs a package that is not installed.
 

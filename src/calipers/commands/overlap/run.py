@@ -61,12 +61,12 @@ from calipers.unicode.written_words import BOTH, CHARACTERS, WORDS
 def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     """Tell for every pair of systems how much of each lies inside the other's support.
 
-    No system is the right one. Each is held in turn as the reference of every other, and precision
-    and recall then tell whether one lies within the other, they overlap, or are disjoint
-    (Le Bronnec et al., ACL 2024, section 5.5 and table 1). Rows are prepared for each pair as
-    :func:`calipers.compare` does: those of texts and images are scaled to length one, vectors that
-    are given stay as they are, and with ``projection="union"`` both sets are brought to the axes
-    that keep 90 % of the variance of the two.
+    Each system serves in turn as the reference of every other; precision and recall then tell
+    whether one lies within the other, the two overlap, or they are disjoint (Le Bronnec et al., ACL
+    2024, section 5.5 and table 1). Rows are prepared for each pair as :func:`calipers.compare`
+    does: those of texts and images are scaled to length one, given vectors are used unchanged, and
+    with ``projection="union"`` both sets are projected on the axes that keep 90 % of the variance
+    of the two.
 
     Parameters
     ----------

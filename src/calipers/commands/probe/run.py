@@ -61,8 +61,8 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
     """Test which changes an embedder detects: topics, word order, spelling, length?
 
     One random half of the texts is the reference. The other half is changed in a known way and
-    scored against it; unchanged, it is the ceiling. What a view of the embedder does not see leaves
-    its scores where they were (Pillutla et al., JMLR 2023, figure 16).
+    scored against it; unchanged, it is the ceiling. A change that a view of the embedder does not
+    detect leaves its scores unchanged (Pillutla et al., JMLR 2023, figure 16).
 
     Parameters
     ----------
@@ -77,7 +77,8 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
     Raises
     ------
     InputError
-        If the samples are no texts, too few, cannot be read, or an option is out of its range.
+        If the samples are not texts, are too few or cannot be read, or an option is out of its
+        range.
 
     Examples
     --------

@@ -56,10 +56,10 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
     """Tell how varied the samples of a prompt are, and how alike systems answer the same prompts.
 
     Each set has one or several samples for each prompt; the files of one system are taken together,
-    so that k files with one sample for each prompt are k samples. How alike systems answer, and
-    whether they answer differently, one sample tells; how varied the samples of a prompt are,
-    several. Only prompts that all sets have count. Scores are means over prompts, with intervals
-    over prompts; tests permute labels within prompts.
+    so that k files with one sample for each prompt are k samples. One sample per prompt is enough
+    to compare the answers of systems; several are needed to tell how varied the samples of a prompt
+    are. Only prompts that all sets share count. Scores are means over prompts, with intervals over
+    prompts; tests permute labels within prompts.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
     Raises
     ------
     InputError
-        If samples cannot be read or do not fit together, a set names no prompts, no prompt is
-        shared, or an option is out of its range.
+        If samples cannot be read or do not fit together, a set has no prompts, no prompt is shared,
+        or an option is out of its range.
 
     Examples
     --------

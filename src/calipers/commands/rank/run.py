@@ -52,12 +52,12 @@ DEVIATIONS = {
 def rank(scores: Any, options: RankOptions) -> Ranking:
     """Tell how far metrics rank systems as people do, and how far metrics agree.
 
-    From judgements of pairs it fits a Bradley-Terry model; each metric then meets the fitted
-    scores, or finished ones, by Spearman's and Pearson's correlation and by the worst-case
+    From judgements of pairs it fits a Bradley-Terry model; each metric is then compared with the
+    fitted scores, or with given ones, by Spearman's and Pearson's correlation and by the worst-case
     Spearman correlation ρ_min (Pillutla et al., JMLR 2023, section 6.4, equation 30, table 4,
     appendix E). The intervals of the correlations include the errors of the fitted scores, and
-    those of the metrics where deviations are given. Metrics meet one another in a matrix (Le
-    Bronnec et al., ACL 2024, figures 7 and A.5).
+    those of the metrics where deviations are given. Metrics are compared with one another in a
+    matrix (Le Bronnec et al., ACL 2024, figures 7 and A.5).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def rank(scores: Any, options: RankOptions) -> Ranking:
         A table with the columns ``system``, ``metric``, ``mean`` and, where known, ``sd`` and
         ``better`` (higher, lower, closest): a path (.csv, .tsv, .jsonl, .json, .parquet), a data
         frame or a list of rows. Or a mapping from system to metric to mean or ``(mean, sd)``. Or
-        what :func:`calipers.compare` found: the comparison, its JSON or its saved zip.
+        the result of :func:`calipers.compare`, its JSON or its saved zip.
 
     Returns
     -------

@@ -32,8 +32,8 @@ def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
     Raises
     ------
     InputError
-        If samples cannot be read or hold no texts, a metric needs what is not there, or an option
-        is out of its range, or out of the range that the sizes of the sets allow.
+        If samples cannot be read or hold no texts, a metric lacks its input, or an option is out of
+        its range, or out of the range that the sizes of the sets allow.
     MissingExtraError
         If the tokenizer, or a metric asked for by name, needs a package that is not installed.
 

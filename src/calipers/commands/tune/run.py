@@ -36,9 +36,9 @@ REMEDY = "choose another folder with `samples`, or take the file away"
 def tune(reference: Any, options: TuneOptions) -> Tuning:
     """Tell which value of a decoding parameter gives the samples closest to the reference.
 
-    For each value, samples are written by the same prompts and the same random numbers, and all
-    are compared with the reference (figure 23 of Pillutla et al., JMLR 2023). Since row i of all
-    sets has its prompt and numbers in common, differences between values are tested in pairs.
+    For each value, samples are generated from the same prompts and random numbers, and all are
+    compared with the reference (figure 23 of Pillutla et al., JMLR 2023). Since row i of all sets
+    has its prompt and numbers in common, differences between values are tested in pairs.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     Raises
     ------
     InputError
-        If the model, the prompts, a value or an option of the comparison cannot be.
+        If the model, the prompts, a value or an option of the comparison is invalid.
     MissingExtraError
         If the backend of the model is not installed.
 

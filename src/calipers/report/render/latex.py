@@ -118,9 +118,9 @@ _DASHES = re.compile(r"-(?=-)")
 def latex(shown: Document | Result) -> str:
     r"""Write the tables of a document, or of a result's summary, as LaTeX floats for a paper.
 
-    Needs ``\usepackage{booktabs}``. The first caption says how it was measured. A table stands in
-    one ``tabular``, with a rule over the columns of each view, or in several where it would be too
-    wide. What is said beside tables stands below the last.
+    Needs ``\usepackage{booktabs}``. The first caption states how it was measured. A table is one
+    ``tabular``, with a rule over the columns of each view, or several where it would be too wide.
+    Notes are below the last table.
 
     Examples
     --------

@@ -57,9 +57,9 @@ _WORD_JOINER = "\N{WORD JOINER}"
 def markdown(shown: Document | Result) -> str:
     """Write a document, or the summary of a result, as Markdown, ready for an issue or a README.
 
-    A table that would be too wide stands in one for each view (system, for text statistics); the
-    best of a column is bold, too. What the marks mean, why values are missing, and all warnings
-    stand where the document has them.
+    A table that would be too wide is split by view (by system, for text statistics); the best of a
+    column is bold as well. Explanations of marks, reasons for missing values and warnings follow
+    the order of the document.
 
     Examples
     --------

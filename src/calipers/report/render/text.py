@@ -121,15 +121,15 @@ class Screen:
 def plain(shown: Document | Result, *, width: int = 100) -> str:
     """Write a document, or that of a result, as aligned text without colours or box drawing.
 
-    Where the views of a table do not fit side by side, every line names its view, so that
-    ``grep model_a`` keeps its sense.
+    Where the views of a table do not fit side by side, every line names its view, so that lines
+    selected by ``grep model_a`` are complete.
 
     Parameters
     ----------
     shown
         A document, or a result, of which it is what the screen shows.
     width
-        Cells that a line may take; longer single words, such as paths, are left whole.
+        Most cells of a line; longer single words, such as paths, are not broken.
 
     Examples
     --------
