@@ -18,7 +18,14 @@ from calipers.estimate.measures import (
     centred,
     squared_distances,
 )
-from calipers.estimate.pairwise import group_sums, median_distance, pair_sums, sum_of_tiles
+from calipers.estimate.pairwise import (
+    group_sums,
+    median_distance,
+    pair_sums,
+    power_of,
+    power_sums,
+    sum_of_tiles,
+)
 from calipers.metrics.copying import authenticity_score, near_copies_score
 from calipers.metrics.knn_support import (
     coverage_score,
@@ -100,6 +107,26 @@ def test_as_brute_force(rng, size):
     tiles = ExactTiles(CentredRows.of(rows), Gaussian(1.5))
     found = group_sums(tiles, labels, 6, Workers.alone(), size=size)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [1, 6])
+def test_powers_of_a_gaussian_kernel_are_narrower_kernels(rng, spread):
+    rows = CentredRows.of(rng.standard_normal((53, 3)))
+    labels = np.arange(53) // spread  # of one row each, or of several
+    count = labels[-1] + 1
+    tiles = ExactTiles(rows, Gaussian(1.5))
+    found = power_sums(tiles, labels, count, Workers.alone(), (1, 4, 9), size=13)
+    for sums, part in zip(found, (1, 2, 3), strict=True):
+        narrow = ExactTiles(rows, Gaussian(1.5 / part))
+        expected = group_sums(narrow, labels, count, Workers.alone(), size=13)
+        np.testing.assert_allclose(sums, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("power", [1, 2, 3, 4, 7, 9, 16])
+def test_powers(power):
+    values = np.array([0.0, 0.5, 1.0, 3.0])
+    np.testing.assert_array_equal(power_of(values, power), values**power)
+    assert values.tolist() == [0.0, 0.5, 1.0, 3.0]
 
 
 def test_swift_tiles_are_those_of_float64(rng):

@@ -16,9 +16,9 @@ from calipers.estimate.discriminant import _deal, area, cross_fit, held_out
 from calipers.estimate.row_groups import PermutationGroups
 from calipers.metrics.mmd import ALIKE, mmd
 from calipers.numeric.threads import Workers, workers
-from calipers.uncertainty.two_sample import TwoSample, permuted, subsets, threshold
+from calipers.uncertainty.two_sample import TwoSample, permuted, relabelled, subsets, threshold
 from calipers.uncertainty.two_sample_classifier import classifier_test
-from calipers.uncertainty.two_sample_mmd import mmd_test
+from calipers.uncertainty.two_sample_mmd import Quadratic, mmd_test
 
 TESTS = {"mmd": mmd_test, "classifier": classifier_test}
 every = pytest.mark.parametrize("name", TESTS)
@@ -96,6 +96,8 @@ def test_finds_a_gap(name, apart):
     assert found.test == name
     assert found.signature.startswith(f"test:{name}|")
     assert found.signature.endswith("|permutations:999|seed:0|n:80|m:80|d:4")
+    if name == "mmd":
+        assert "|kernel:gaussian|bandwidth:median,median/3|" in found.signature
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.p_value = 0.0
 
@@ -364,10 +366,11 @@ MODULE = sys.modules["calipers.uncertainty.two_sample_mmd"]
 GROUPS = sys.modules["calipers.estimate.row_groups"]
 
 
-def brute_kernel(x, y):
+def brute_kernel(x, y, part=1.0):
+    """Of a part of the median width."""
     rows = np.concatenate([x, y]).astype(np.longdouble)
     apart = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
-    width = np.median(np.sqrt(apart[np.triu_indices(len(rows), 1)]))
+    width = part * np.median(np.sqrt(apart[np.triu_indices(len(rows), 1)]))
     kernel = np.exp(-apart / (2 * width**2))
     np.fill_diagonal(kernel, 0)
     return kernel
@@ -381,27 +384,82 @@ def brute_statistic(kernel, ours):
     return float(within - 2 * kernel[ours][:, ~ours].sum() / (n * m))
 
 
-def test_mmd_against_all_permutations(rng):
-    x, y = rng.standard_normal((4, 2)), rng.standard_normal((5, 2)) + 1
+def brute_test(x, y, permutations, seed=0):
+    """Both MMD² by every labelling of every row, standardised in float64: the larger of the two."""
+    sizes = len(x), len(y)
+    order = MODULE._dealt(PermutationGroups.of(*sizes), sizes, seed)[1]
+    rows = np.concatenate([x, y])[order]
+    labels = relabelled(np.float64, [sizes], permutations, Workers.alone(), seed=seed) > 0
+    values = np.array(
+        [
+            [brute_statistic(kernel, ours) for ours in labels]
+            for kernel in (brute_kernel(rows, rows[:0], part) for part in (1, 1 / 3))
+        ]
+    ).T
+    standardised = (values - values.mean(axis=0)) / values.std(axis=0)
+    return values[0, 0], standardised.max(axis=1)
+
+
+def test_mmd_by_hand():
+    # Distances 1, 1, 1, 2, 2, 3: the median is 1.5; widths 1.5 and 0.5
+    found = mmd_test([[0.0], [1.0]], [[2.0], [3.0]], permutations=999)
+    kernels = [np.exp(-np.array([1, 4, 9]) / (2 * width**2)) for width in (1.5, 0.5)]
+    ways = np.array(
+        [
+            (
+                1.5 * one - two - 0.5 * three,  # {0, 1} and {2, 3}, as they are
+                2 * two - 1.5 * one - 0.5 * three,  # {0, 2} and {1, 3}
+                three - two,  # {0, 3} and {1, 2}
+            )
+            for one, two, three in kernels
+        ]
+    )
+    assert found.estimate == pytest.approx(ways[0, 0], abs=1e-12)
+    assert found.estimate == pytest.approx(0.7223, abs=1e-4)
+    # Among the labellings drawn each way has its share; no other value comes up
+    values, counts = np.unique(np.append(found.null, found.statistic), return_counts=True)
+    assert len(values) == 3
+    assert counts.min() > 250
+    shares = counts / 1_000
+    for order in itertools.permutations(range(3)):
+        tried = ways[:, list(order)]
+        mean = tried @ shares
+        spread = np.sqrt((tried - mean[:, None]) ** 2 @ shares)
+        larger = ((tried - mean[:, None]) / spread[:, None]).max(axis=0)
+        if np.abs(larger - values).max() < 1e-5:
+            break
+    else:
+        pytest.fail("the statistics are not those of the formula")
+    assert found.statistic == pytest.approx(larger[order.index(0)], abs=1e-5)
+
+
+@pytest.mark.parametrize("sizes", [(4, 5), (30, 30), (25, 50)])
+def test_mmd_is_that_of_all_pairs_in_float64(rng, sizes):
+    x, y = rng.standard_normal((sizes[0], 3)), rng.standard_normal((sizes[1], 3)) * 1.2 + 0.2
+    estimate, values = brute_test(x, y, 99, seed=4)
+    found = mmd_test(x, y, permutations=99, seed=4)
+    assert found.estimate == pytest.approx(estimate, abs=1e-12)
+    np.testing.assert_allclose([found.statistic, *found.null], values, atol=1e-4)
+    assert found.p_value == np.mean(values >= values[0] - 1e-9)
+
+
+def test_mmd_of_the_narrow_kernel_finds_what_the_wide_one_does_not(rng):
+    x, y = rng.standard_normal((2, 120, 30))
+    y[:12] = y[0]  # a tenth is one row
     kernel = brute_kernel(x, y)
-    subsets = itertools.combinations(range(9), 4)
-    every = [brute_statistic(kernel, np.isin(np.arange(9), places)) for places in subsets]
-    found = mmd_test(x, y, permutations=9_999)
-    assert found.statistic == pytest.approx(every[0], abs=1e-12)
-    # Every permuted value is one of the 126
-    nearest = np.abs(found.null[:, None] - np.array(every)).min(axis=1)
-    assert nearest.max() < 1e-12
-    exact = np.mean(np.array(every) >= every[0] - 1e-12)
-    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 9_999))
+    labels = relabelled(np.float64, [(120, 120)], 199, Workers.alone(), seed=0) > 0
+    wide = np.array([brute_statistic(kernel, ours) for ours in labels])
+    assert np.mean(wide >= wide[0]) > 0.05
+    assert mmd_test(x, y, permutations=199).p_value <= 0.01
 
 
 @pytest.mark.parametrize("sizes", [(40, 40), (25, 70), (900, 400), (1_500, 1_500)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_statistic_of_mmd_is_the_metric(rng, sizes, dtype):
+def test_the_estimate_of_mmd_is_the_metric(rng, sizes, dtype):
     x, y = (rng.standard_normal((size, 6)).astype(dtype) for size in sizes)
     for gap in (0, 0.5):
         moved = (y + gap).astype(dtype)
-        found = mmd_test(x, moved, permutations=9, seed=3).statistic
+        found = mmd_test(x, moved, permutations=9, seed=3).estimate
         assert found == pytest.approx(mmd(x, moved, seed=3).value, abs=2e-8, rel=1e-6)
 
 
@@ -410,15 +468,46 @@ def test_mmd_in_float32_and_float64_agrees(rng, monkeypatch):
     swift = mmd_test(x, y, permutations=99)
     monkeypatch.setattr(MODULE, "EXACT_ROWS", 10_000)
     exact = mmd_test(x, y, permutations=99)
-    assert swift.statistic != exact.statistic
-    assert swift.statistic == pytest.approx(exact.statistic, abs=1e-8)
-    np.testing.assert_allclose(swift.null, exact.null, atol=1e-8)
+    assert swift.estimate != exact.estimate
+    assert swift.estimate == pytest.approx(exact.estimate, abs=1e-8)
+    np.testing.assert_allclose(swift.null, exact.null, atol=1e-3)
+
+
+def test_mmd_on_the_grid_is_that_of_the_sums(rng):
+    sums = rng.random((302, 302))
+    sums += sums.T
+    sums[-2:] *= 1_000  # rows that stay
+    sums[:, -2:] = sums[-2:].T
+    pairs = 300, 500, 700
+    chosen = rng.random((50, 300)) < 0.4
+    labels = np.column_stack([chosen, np.ones(50), np.zeros(50)])
+    kept = [labels, 1 - labels]
+    ours, theirs = (np.einsum("cg,gh,ch->c", side, sums, side) for side in kept)
+    across = np.einsum("cg,gh,ch->c", kept[0], sums, kept[1])
+    expected = ours / pairs[0] + theirs / pairs[1] - 2 * across / pairs[2]
+    form = Quadratic.of(sums, pairs)
+    np.testing.assert_allclose(form(chosen), expected, atol=1e-3)  # of values of some hundreds
+    assert np.abs(expected).min() > 1
+    # What float32 adds, it adds without error: in another order nothing changes
+    turn = rng.permutation(300)
+    turned = Quadratic(form.grid[np.ix_(turn, turn)], form.unit, form.beside, form.staying, pairs)
+    np.testing.assert_array_equal(
+        MODULE._within(chosen.astype(np.float32), form.grid),
+        MODULE._within(chosen[:, turn].astype(np.float32), turned.grid),
+    )
+
+
+def test_mmd_of_sets_that_no_labels_tell_apart():
+    # All rows are equally far from each other, so MMD² is one number whatever the labels
+    found = mmd_test(np.eye(12)[:6], np.eye(12)[6:], permutations=99)
+    assert found.p_value == 1
+    assert found.statistic == 0
 
 
 def test_rows_far_away_cost_mmd_no_digits(rng):
     x, y = rng.standard_normal((1_300, 3)), rng.standard_normal((1_300, 3))
     x[:2] = 1e6, -1e6, 1e6  # copies of each other, a million widths from the centre
-    assert mmd_test(x, y, permutations=9).statistic == pytest.approx(mmd(x, y).value, rel=1e-9)
+    assert mmd_test(x, y, permutations=9).estimate == pytest.approx(mmd(x, y).value, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -443,7 +532,8 @@ def test_groups_of_mmd_permute_like_rows(rng, monkeypatch):
     grouped = mmd_test(x, y, permutations=1_999)
     assert "|rows_per_group:1|" in alone.signature
     assert "|rows_per_group:4|" in grouped.signature
-    assert grouped.statistic == pytest.approx(alone.statistic, abs=1e-12)
+    assert grouped.estimate == pytest.approx(alone.estimate, abs=1e-12)
+    assert grouped.statistic == pytest.approx(alone.statistic, rel=0.15)
     assert grouped.null.std() == pytest.approx(alone.null.std(), rel=0.15)
     assert grouped.threshold == pytest.approx(alone.threshold, rel=0.25)
 

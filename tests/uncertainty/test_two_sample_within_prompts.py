@@ -148,7 +148,7 @@ def test_mmd_over_pairs_of_different_prompts(answers, shared):
     own = np.repeat([True, False], [len(x), len(y)])
     sides = ((own, own), (~own, ~own), (own, ~own))
     ours, theirs, across = (kernel[other & a[:, None] & b[None]].mean() for a, b in sides)
-    assert found.statistic == pytest.approx(ours + theirs - 2 * across, abs=1e-12)
+    assert found.estimate == pytest.approx(ours + theirs - 2 * across, abs=1e-12)
 
 
 # ------------------------------------------------------------------ power, and what it rests on
