@@ -256,7 +256,8 @@ def power_of(values: NDArray[Any], power: int) -> NDArray[Any]:
             raised *= raised
         if digit == "1":
             raised *= values
-    return raised
+    found: NDArray[Any] = raised
+    return found
 
 
 def _add(sums: Floats, rows: Longs, columns: Longs, part: Floats) -> None:
