@@ -1,4 +1,4 @@
-"""``agree``: does the verdict on several systems depend on the embedder?"""
+"""``agree``: compare the verdicts on several systems between embedders."""
 
 from __future__ import annotations
 

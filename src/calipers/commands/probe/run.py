@@ -58,7 +58,7 @@ Rows = NDArray[np.intp]
 
 @keywords_of(ProbeOptions)
 def probe(samples: Any, options: ProbeOptions) -> Probe:
-    """Test which changes an embedder detects: topics, word order, spelling, length?
+    """Test which changes of texts an embedder detects, such as topics, word order or length.
 
     One random half of the texts is the reference. The other half is changed in a known way and
     scored against it; unchanged, it is the ceiling. A change that a view of the embedder does not

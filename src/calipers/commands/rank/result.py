@@ -159,7 +159,7 @@ class Beside(Plain):
 
 @dataclass(frozen=True)
 class Disagreement(Plain):
-    """A system that a truth and most metrics place far from each other, beyond the noise of both.
+    """A system whose ranks by a truth and by most metrics differ by more than their noise.
 
     Attributes
     ----------
@@ -309,7 +309,7 @@ class Matrix(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking(ByName[Truth], Drawn):
-    """Metrics beside judgements and beside one another: print it, draw it, look values up.
+    """Metrics compared with judgements and with one another: print it, draw it, look values up.
 
     Attributes
     ----------

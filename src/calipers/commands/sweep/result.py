@@ -29,7 +29,7 @@ Over = Literal["k", "n", "length", "buckets", "axes"]
 
 @dataclass(frozen=True, eq=False)
 class Curve(Plain):
-    """One metric of one system by one view, against what was swept.
+    """One metric of one system in one view, against what was varied.
 
     Attributes
     ----------
