@@ -111,11 +111,11 @@ def by_classifier(x: Rows, y: Rows, permutations: int, seed: int, threads: int) 
 
 
 def by_every_row(x: Rows, y: Rows, permutations: int, seed: int, threads: int) -> float:
-    """MMD with every row permuted on its own, from the whole matrix of the kernel."""
+    """MMD of the median width alone, every row permuted on its own, from the whole matrix."""
     return plain_p_value(plain_kernel(x, y), len(x), permutations, seed)[1]
 
 
-EVERY_ROW = "MMD, every row"
+EVERY_ROW = "MMD of median width, every row"
 TESTS: dict[str, Test] = {
     "MMD": by_mmd,
     EVERY_ROW: by_every_row,
