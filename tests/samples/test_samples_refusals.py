@@ -43,7 +43,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "a.jsonl",
         '{"text": "a"}\n{"txt": 1}',
         {},
-        "line 2: there is no field 'text'; the fields are 'txt'",
+        "line 2: there is no field 'text' (did you mean 'txt'?); the fields are 'txt'",
     ),
     (
         "a.jsonl",
@@ -193,6 +193,26 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "text;n\na;1\n",
         {"field": "foo"},
         "line 2: there is no field 'foo'; the fields are 'text' and 'n'",
+    ),
+    (
+        "a.csv",
+        "Response;n\na;1\n",
+        {"field": "respnse"},
+        "line 2: there is no field 'respnse' (did you mean 'Response'?); "
+        "the fields are 'Response' and 'n'",
+    ),
+    (
+        "a.jsonl",
+        '{"id": "a", "response": "b", "m": "c"}\n',
+        {"field": "output"},
+        "line 1: there is no field 'output' (did you mean 'response'?); "
+        "the fields are 'id', 'response' and 'm'",
+    ),
+    (
+        "a.jsonl",
+        '{"id": "a", "story": "b", "content": "c"}\n',
+        {"field": "output"},
+        "line 1: there is no field 'output'; the fields are 'id', 'story' and 'content'",
     ),
     (
         "a.csv",

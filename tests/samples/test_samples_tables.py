@@ -62,7 +62,8 @@ def test_columns_by_name(write: Write) -> None:
     assert list(read_samples(path)) == ["a"]
     assert list(read_samples(path, field="my.col[0]")) == ["b"]
     assert refusal(path, field="txt") == (
-        "line 2: there is no field 'txt'; the fields are 'text' and 'my.col[0]'"
+        "line 2: there is no field 'txt' (did you mean 'text'?); "
+        "the fields are 'text' and 'my.col[0]'"
     )
 
 

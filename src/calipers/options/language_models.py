@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
+from calipers.errors import unknown_name
 from calipers.options.option import LANGUAGE_MODEL, PROMPTS, Group, option, options_class, reworded
 from calipers.options.rules import FLAG, Rule, one_of, whole
 
@@ -24,6 +26,15 @@ def is_language_model(value: Any) -> bool:
     from calipers.language_model.model import LanguageModel
 
     return isinstance(value, LanguageModel)
+
+
+def may_name_model(value: Any) -> bool:
+    """Refuse what is nearly ``ngram`` and no file or folder; its backend knows any other name."""
+    kind = value.partition(":")[0] if isinstance(value, str) else ""
+    near = kind.isalpha() and difflib.get_close_matches(kind.lower(), ["ngram"], cutoff=0.8)
+    if near and kind != "ngram" and not os.path.exists(kind):
+        raise unknown_name("language model", kind, ["ngram"])
+    return True
 
 
 def _is_decoding(value: Any) -> bool:
@@ -48,6 +59,7 @@ DECODINGS = (
 """What the shell offers of decodings."""
 
 
+LANGUAGE_MODEL_NAME = Rule("name a language model", may_name_model)
 DECODING = Rule("name a decoding algorithm", _is_decoding, metavar="DECODING")
 
 
@@ -61,6 +73,7 @@ class LanguageModelling(Group):
         "ngram or ngram:order=3 for a small model that is fitted on the reference in a second, "
         "https://host/v1#MODEL for a server with OpenAI's interface, or vllm:NAME. In Python also "
         "a :class:`~calipers.language_model.model.LanguageModel`.",
+        LANGUAGE_MODEL_NAME,
         panel=LANGUAGE_MODEL,
         flag=("--model", "-m"),
         metavar="NAME",

@@ -9,7 +9,7 @@ from calipers.catalogue.settings import Axes, Buckets, Distance, Norm, Projectio
 from calipers.options.option import CERTAINTY, Group, option, options_class
 from calipers.options.rules import (
     FLAG,
-    KEYS,
+    METRICS,
     POSITIVE,
     NameRule,
     Rule,
@@ -96,7 +96,7 @@ class Measuring(Neighbours):
         "(support, frontier, prd, classifier, ot, mmd, copying) means its metrics, all every "
         "metric on embeddings. May be repeated; in Python a list or one text. By default all that "
         "are fast are computed, and the table shows precision, recall, coverage and mauve_star.",
-        KEYS,
+        METRICS,
         several=True,
         common=True,
         complete="all_metrics",

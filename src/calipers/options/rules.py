@@ -221,6 +221,30 @@ def _are_keys(value: Any) -> bool:
     return True
 
 
+def _are_metrics(value: Any) -> bool:
+    from calipers.catalogue.choosing import split_names
+    from calipers.catalogue.suggest import check_spelling
+
+    check_spelling(split_names(value) if _are_keys(value) else ())
+    return True
+
+
+def _are_text_metrics(value: Any) -> bool:
+    from calipers.catalogue.choosing import split_names
+    from calipers.catalogue.suggest import check_text_names
+
+    check_text_names(split_names(value) if _are_keys(value) else ())
+    return True
+
+
+def _are_likelihood_metrics(value: Any) -> bool:
+    from calipers.catalogue.choosing import split_names
+    from calipers.catalogue.suggest import check_likelihood_names
+
+    check_likelihood_names(split_names(value) if _are_keys(value) else ())
+    return True
+
+
 def _may_be_folder(value: Any) -> bool:
     path = isinstance(value, str | os.PathLike)
     return not path or not os.path.lexists(value) or os.path.isdir(value)
@@ -233,4 +257,7 @@ POSITIVE = Rule("be a number above 0", _is_positive, float, "NUMBER")
 AT_LEAST_ZERO = Rule("be a number of at least 0", _is_at_least_zero, float, "NUMBER")
 NAMES = Rule("be names with commas between them", read=all_names, metavar="LIST")
 KEYS = Rule("name at least one metric", _are_keys, read_keys, "LIST")
+METRICS = Rule(KEYS.words, _are_metrics, read_keys, "LIST")
+TEXT_METRICS = Rule(KEYS.words, _are_text_metrics, read_keys, "LIST")
+LIKELIHOOD_METRICS = Rule(KEYS.words, _are_likelihood_metrics, read_keys, "LIST")
 FOLDER = FolderRule("name a folder", _may_be_folder, metavar="FOLDER")

@@ -7,11 +7,12 @@ samples. Where nobody names a field, the only one is taken, or the only one with
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from calipers.errors import InputError
+from calipers.errors import InputError, did_you_mean
 from calipers.samples.source import Source
 from calipers.samples.wording import counted, describe, names, shortened
 
@@ -293,8 +294,21 @@ def _by_key(value: Any, key: str, done: tuple[Step, ...], path: str) -> Any:
     if not isinstance(value, dict):
         raise _broken(path, done, f"{describe(value)} has no field {key!r}")
     if key not in value:
-        raise _broken(path, done, f"there is no field {key!r}; the fields are {names(value)}")
+        missing = f"there is no field {key!r}{_likeliest(key, value)}"
+        raise _broken(path, done, f"{missing}; the fields are {names(value)}")
     return value[key]
+
+
+def _likeliest(key: str, fields: Iterable[str]) -> str:
+    """Ask for the field that a name is nearest to, by its letters or as another name for a text."""
+    by_letters = {field.lower(): field for field in fields if isinstance(field, str)}
+    near = difflib.get_close_matches(key.lower(), by_letters, n=1, cutoff=0.6)
+    texts = [field for field in by_letters.values() if plain(field) in USUAL]
+    if near:
+        texts = [by_letters[near[0]]]
+    elif plain(key) not in USUAL:
+        texts = []
+    return f" ({did_you_mean(texts)})" if len(texts) == 1 else ""
 
 
 def _as_list(value: Any, done: tuple[Step, ...], path: str) -> list[Any]:

@@ -48,3 +48,12 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
         required=True,
         complete="embedders",
     )
+
+    def __post_init__(self) -> None:
+        """Check every value, and that names are those of embedders."""
+        super().__post_init__()
+        named = self.embedders
+        listed = named.split(",") if isinstance(named, str) else named
+        for name in listed if isinstance(listed, list | tuple) else ():
+            if isinstance(name, str) and name.strip():
+                self.choice_of(name.strip())

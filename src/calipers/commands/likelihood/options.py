@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 
 from calipers.commands.text.options import TextOptions
 from calipers.options.inputs import Labels, Sizes
-from calipers.options.language_models import LanguageModelling, Loading, is_language_model
-from calipers.options.rules import KEYS
+from calipers.options.language_models import (
+    LanguageModelling,
+    Loading,
+    is_language_model,
+    may_name_model,
+)
+from calipers.options.rules import LIKELIHOOD_METRICS
 from calipers.options.running import Running, Seeded, Tagged
 
 
@@ -30,7 +35,9 @@ def _is_distribution(value: Any) -> bool:
     return Decoding.parse(value).method in ("sample", "greedy")
 
 
-MODEL = Rule("name a language model", is_language_model)
+MODEL = Rule(
+    "name a language model", lambda value: is_language_model(value) and may_name_model(value)
+)
 DISTRIBUTION = Rule(
     "choose each token from a distribution, as greedy, temperature, top_p and top_k do",
     _is_distribution,
@@ -89,7 +96,7 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
         "likelihood lists them. A key is metric[:option…], as in perplexity:texts; families are "
         "predictability, variety, decoder and models. May be repeated; in Python a list or one "
         "text. By default all that are fast.",
-        KEYS,
+        LIKELIHOOD_METRICS,
         several=True,
         common=True,
         complete="likelihood_metrics",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from calipers.options.option import INPUT, option, options_class, reworded
-from calipers.options.rules import KEYS, Rule, all_names, whole
+from calipers.options.rules import METRICS, Rule, all_names, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,7 @@ class ProbeOptions(Embedding, Seeded, Reading):
         None,
         "Metrics to compute, of those with values between 0 and 1. Keys are without a view. May be "
         "repeated. By default mauve_star, precision, recall and classifier_auc.",
-        KEYS,
+        METRICS,
         several=True,
         common=True,
         complete="metrics",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from calipers.errors import InputError
 from calipers.options.option import option, options_class, reworded
-from calipers.options.rules import AT_LEAST_ZERO, KEYS, Rule, one_of, whole
+from calipers.options.rules import AT_LEAST_ZERO, METRICS, Rule, one_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +75,7 @@ class SweepOptions(EngineSearch, Seeded, Neighbours, Sampling, Files):
         "in one of them. In Python a list or one text. By default precision, recall, density and "
         "coverage; over length mauve_star and frechet_distance too, over buckets mauve_star, over "
         "axes mauve by knn, kde and gaussian.",
-        KEYS,
+        METRICS,
         several=True,
         common=True,
         complete="metrics",

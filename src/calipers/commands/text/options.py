@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from calipers.options.option import INPUT, MEASUREMENT, option, options_class, reworded
-from calipers.options.rules import FLAG, KEYS
+from calipers.options.rules import FLAG, TEXT_METRICS, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +16,19 @@ if TYPE_CHECKING:
 from calipers.options.inputs import Sampling, Sizes
 from calipers.options.measuring import Inference
 from calipers.options.running import Running, Seeded, Tagged
+
+
+def _may_be_tokenizer(value: Any) -> bool:
+    """Refuse a name that no tokenizer has, before a file is read; a path is tried later."""
+    if isinstance(value, str) and value.isalnum() and not os.path.exists(value):
+        from calipers.text.tokenizers import NAMES, find_tokenizer
+
+        if value not in NAMES:
+            find_tokenizer(value)
+    return True
+
+
+TOKENIZER = Rule("name a tokenizer", _may_be_tokenizer)
 
 
 @options_class
@@ -67,7 +81,7 @@ class TextOptions(Running, Tagged, Seeded, Sizes):
         "text lists them. A key is metric[:option…]; families are words, diversity, repetition, "
         "copies, strings and aligned; ter and bert_score_f1 are computed by their own name only. "
         "May be repeated; in Python a list or one text. By default all that are fast.",
-        KEYS,
+        TEXT_METRICS,
         several=True,
         common=True,
         complete="text_metrics",
@@ -79,6 +93,7 @@ class TextOptions(Running, Tagged, Seeded, Sizes):
         "characters or clusters of them). Others: whitespace, characters, one of sacrebleu's "
         "tokenizers (13a, intl, zh, ...), minilm, or hf:NAME for a Hugging Face tokenizer on this "
         "machine, by name or folder. In Python also one of your own.",
+        TOKENIZER,
         metavar="NAME",
         common=True,
         complete=(
