@@ -438,3 +438,28 @@ def test_mixed_scripts_are_counted_in_words_and_characters():
 def test_first_words_are_left_out_of_texts_alone():
     with pytest.raises(InputError, match=r"`skip_words`.* texts"):
         skip_words(SampleSet.from_vectors(np.ones((3, 2)), name="rows"), 1)
+
+
+UNNAMED = [
+    SampleSet.from_texts(["a", "b"]),
+    SampleSet.from_tokens([[1, 2], [3]]),
+    SampleSet.from_images(np.zeros((2, 4, 4), np.uint8)),
+    SampleSet.from_vectors(np.eye(3)),
+]
+
+
+@pytest.mark.parametrize("samples", UNNAMED, ids=lambda samples: samples.kind)
+def test_a_set_without_a_name_is_called_by_its_kind(samples: SampleSet) -> None:
+    assert samples.name == samples.kind
+
+
+def test_in_a_comparison_a_set_without_a_name_is_called_by_its_side() -> None:
+    from calipers.evaluate.inputs import Reader
+
+    reading = Reader()
+    unnamed, named = SampleSet.from_texts(["a"]), SampleSet.from_texts(["b"], name="model")
+    assert reading.one(unnamed, "reference").name == "reference"
+    assert [system.name for system in reading.systems(unnamed)] == ["generated"]
+    assert reading.one(named, "reference").name == "model"
+    from_file = SampleSet.from_texts(["b"], name="texts", source="texts.txt")
+    assert reading.one(from_file, "reference").name == "texts"

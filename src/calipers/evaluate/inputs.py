@@ -161,8 +161,8 @@ class Reader:
     def one(self, value: Any, default: str, *, group_needed: bool = True) -> SampleSet:
         """Read one set; an unnamed one gets the default name."""
         samples = getattr(value, "samples", value)  # of a reference that is embedded once
-        has_name = isinstance(samples, SampleSet | Path | str)
-        return self.read(value, None if has_name else default, group_needed=group_needed)
+        name = None if _has_name(samples) else default
+        return self.read(value, name, group_needed=group_needed)
 
     def systems(self, generated: Any) -> tuple[System, ...]:
         """Read the generated sets, in any form, as named systems.
@@ -537,6 +537,13 @@ def size_cautions(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[Cautio
     return ()
 
 
+def _has_name(value: Any) -> bool:
+    """Whether a set has a name of its own, and not that of the kind of its samples."""
+    if isinstance(value, SampleSet):
+        return value.name != value.kind or not value.source.startswith("<")
+    return isinstance(value, Path | str)
+
+
 def _refuse_paths(name: str, value: Any) -> None:
     """Strings that all name files are files, not texts; scoring their names would mislead."""
     few_texts = _all_of(value, str) and len(value) < FEW
@@ -665,8 +672,7 @@ def _one_of_texts(reading: Reader, side: str, value: Any) -> SampleSet | None:
         return None
     if isinstance(value, dict | System):
         raise InputError(f"{side} must be one set of texts; found a {type(value).__name__}")
-    named = isinstance(value, SampleSet | Path | str)
-    (system,) = reading.systems(value if named else {side: value})
+    (system,) = reading.systems(value if _has_name(value) else {side: value})
     return system.sets[0]
 
 

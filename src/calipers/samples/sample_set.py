@@ -94,7 +94,7 @@ class SampleSet:
         cls,
         texts: Iterable[str],
         *,
-        name: str,
+        name: str = "texts",
         source: str = "<list>",
         groups: Iterable[object] | None = None,
         clusters: Iterable[object] | None = None,
@@ -108,7 +108,8 @@ class SampleSet:
         texts
             Strings, or an Arrow array of strings.
         name, source
-            The name of the set, and its source.
+            What to call the set, and where it came from. A set without a name of its own is called
+            ``"reference"`` or ``"generated"`` in a comparison.
         groups
             A label (string, number or boolean) for each text.
         clusters
@@ -144,7 +145,7 @@ class SampleSet:
         cls,
         ids: Iterable[object] | TokenData,
         *,
-        name: str,
+        name: str = "tokens",
         source: str = "<list>",
         groups: Iterable[object] | None = None,
         clusters: Iterable[object] | None = None,
@@ -185,7 +186,7 @@ class SampleSet:
         cls,
         images: Iterable[object],
         *,
-        name: str,
+        name: str = "images",
         source: str = "<list>",
         groups: Iterable[object] | None = None,
         clusters: Iterable[object] | None = None,
@@ -229,8 +230,10 @@ class SampleSet:
         )
 
     @classmethod
-    def from_vectors(cls, vectors: object, *, name: str, source: str = "<array>") -> Self:
-        """Make a set of embeddings, one row for each sample.
+    def from_vectors(
+        cls, vectors: object, *, name: str = "vectors", source: str = "<array>"
+    ) -> Self:
+        """Hold embeddings, one row for each sample.
 
         Parameters
         ----------
@@ -238,7 +241,8 @@ class SampleSet:
             Array of shape (n, d). float32 and float64 are kept as they are, without a copy, so
             leave the array unchanged afterwards; float16 and integers become float32.
         name, source
-            The name of the set, and its source.
+            What to call the set, and where it came from. A set without a name of its own is called
+            ``"reference"`` or ``"generated"`` in a comparison.
 
         Raises
         ------
@@ -256,7 +260,7 @@ class SampleSet:
 
     @classmethod
     def from_embeddings(
-        cls, embeddings: object, *, name: str, source: str = "<embeddings>"
+        cls, embeddings: object, *, name: str = "vectors", source: str = "<embeddings>"
     ) -> Self:
         """Make a set from the output of an embedder, with all its views.
 
@@ -265,7 +269,8 @@ class SampleSet:
         embeddings
             :class:`calipers.embedders.Embeddings`, such as :func:`calipers.embed` gives.
         name, source
-            The name of the set, and its source.
+            What to call the set, and where it came from. A set without a name of its own is called
+            ``"reference"`` or ``"generated"`` in a comparison.
 
         Raises
         ------
