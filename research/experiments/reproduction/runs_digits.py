@@ -177,14 +177,15 @@ def _left_and_right(rng: np.random.Generator) -> list[tuple[float, float]]:
     left, right = metrics.prd(real, few, runs=RUNS).curve, metrics.prd(real, many, runs=RUNS).curve
     return [
         (target, metrics.frechet_distance(real, many).value),
-        (_at(left, 0.3), _at(right, 0.3)),
-        (_at(left, 0.8), _at(right, 0.8)),
+        (best_precision(left, 0.3), best_precision(right, 0.3)),
+        (best_precision(left, 0.8), best_precision(right, 0.8)),
         (_digits_seen(few), _digits_seen(many)),
         (_confidence(few), _confidence(many)),
     ]
 
 
-def _at(curve: calipers.PrecisionRecallCurve, recall: float) -> float:
+def best_precision(curve: calipers.PrecisionRecallCurve, recall: float) -> float:
+    """The highest precision of a curve where its recall is at least so large."""
     reached = curve.recall >= recall
     return float(curve.precision[reached].max()) if reached.any() else 0.0
 

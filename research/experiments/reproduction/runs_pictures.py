@@ -13,6 +13,7 @@ import functools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from PIL import Image, ImageFilter
 
 import cifar
 import picture_samples
@@ -20,11 +21,12 @@ from calipers import metrics
 from calipers.errors import InputError
 from calipers.estimate import quantise
 from reproduction.item import Line, Setting
-from reproduction.runs_digits import dropped_and_invented
+from reproduction.runs_digits import best_precision, dropped_and_invented
 from reproduction.verdicts import (
     Estimate,
-    Row,
+    alike,
     best,
+    correlated,
     falls,
     jackknife,
     order,
@@ -257,67 +259,190 @@ def pure(first: Rows, second: Rows, labels: Rows, seed: int) -> float:
     )
 
 
+# ------------------------------------------------------------------ blurred photographs
+
+BLURS = (0.0, 0.4, 0.6, 0.8, 1.0, 1.25)
+"""Standard deviations, in pixels, of the Gaussians that photographs are blurred by."""
+FEW, DRAWN = 3, 120
+"""Classes of the set of few, and photographs of each set; every stand-in has as many."""
+
+
+@functools.cache
+def blurred(radius: float) -> Rows:
+    """All 1,200 photographs blurred, on the axes of those that are not, shape (10, 120, 128)."""
+    rows, _ = cifar.pictures(cifar.POOL)
+    changed = [
+        np.asarray(Image.fromarray(row).filter(ImageFilter.GaussianBlur(radius))) for row in rows
+    ]
+    found = placed(cifar.embed(np.stack(changed)) if radius else cifar.features().reshape(1200, -1))
+    return found.reshape(len(cifar.CLASSES), -1, AXES)
+
+
+def stand_in(trial: int, radius: float, classes: Sequence[int]) -> Rows:
+    """Photographs of some classes as a generative model would draw them, none in the reference."""
+    rng = np.random.default_rng([5, trial])
+    shuffled = [rng.permutation(len(rows)) for rows in blurred(radius)]
+    each = DRAWN // len(classes)
+    return np.concatenate(
+        [blurred(radius)[one][shuffled[one][HALF : HALF + each]] for one in classes]
+    )
+
+
+def _classes(trial: int, number: int) -> list[int]:
+    rng = np.random.default_rng([6, trial, number])
+    return rng.permutation(len(cifar.CLASSES))[:number].tolist()
+
+
+def prd_figure_1() -> Iterator[Line | Setting]:
+    """Sharp photographs of few classes, blurred ones of all, at one Fréchet distance."""
+    yield MADE
+    yield shown("photographs of each generated set", [DRAWN], digits=0)
+    every, rows, names = range(len(cifar.CLASSES)), [], []
+    for trial in range(TRIALS):
+        reference = of_classes(halves(trial)[0], every)
+        left = stand_in(trial, 0.0, _classes(trial, FEW))
+        target = float(metrics.frechet_distance(reference, left))
+        sets = {radius: stand_in(trial, radius, every) for radius in BLURS[1:]}
+        distances = {
+            radius: float(metrics.frechet_distance(reference, each))
+            for radius, each in sets.items()
+        }
+        radius = min(distances, key=lambda radius: abs(distances[radius] - target))
+        pair = left, sets[radius]
+        curves = [
+            metrics.prd(reference, each, buckets=CELLS, runs=REPEATS, seed=trial) for each in pair
+        ]
+        supports = [metrics.precision_recall(reference, each) for each in pair]
+        rows.append(
+            [
+                *(target, distances[radius]),
+                *(float(each.f1_8) for each in curves[::-1]),
+                *(float(each.f8) for each in curves),
+                *(float(each.precision) for each in supports[::-1]),
+                *(float(each.recall) for each in supports),
+                *(best_precision(each.curve, 0.3) for each in curves[::-1]),
+                *(best_precision(each.curve, 0.8) for each in curves),
+            ]
+        )
+        names.append(radius)
+    found = trials(rows)
+    yield shown("blur of the right set in each trial, in pixels", names, digits=2)
+    margin = 0.1 * float(np.mean([each.value for each in found.estimates[:2]]))
+    yield alike(
+        "Fréchet distance, left (three classes) and right (all, blurred), by EfficientNet",
+        "similar: 32 and 29, 65 and 62",
+        found.part((0, 1)),
+        margin=margin,
+    )
+    yield order("F1/8 of right and left", "left more precise", found.part((2, 3)))
+    yield order("F8 of left and right", "right more varied", found.part((4, 5)))
+    yield order("best precision at recall 0.3, right and left", "left higher", found.part((10, 11)))
+    yield order(
+        "best precision at recall 0.8, left and right", "right higher", found.part((12, 13))
+    )
+    yield order(
+        "precision (k-NN) of right and left", "not in the paper: left higher", found.part((6, 7))
+    )
+    yield order(
+        "recall (k-NN) of left and right", "not in the paper: right higher", found.part((8, 9))
+    )
+
+
+NUMBERS = (2, 3, 4, 6, 10)
+"""Of classes, of the stand-ins of figure 10."""
+
+
+def prd_figure_10() -> Iterator[Line | Setting]:
+    """Entropies of the classifier against precision and recall, over 30 stand-ins for models."""
+    yield MADE
+    trial, scores = 0, []
+    reference = of_classes(halves(trial)[0], range(len(cifar.CLASSES)))
+    for number in NUMBERS:
+        for radius in BLURS:
+            rows = stand_in(trial, radius, _classes(trial, number))
+            probabilities = chances(trial, rows)
+            mean = probabilities.mean(axis=0)
+            unsure = float(-(probabilities * np.log(probabilities + 1e-12)).sum(axis=1).mean())
+            spread = float(-(mean * np.log(mean + 1e-12)).sum())
+            scores.append((*prd_ends(reference, rows, trial), unsure, spread))
+    precise, varied, unsure, spread = np.array(scores).T
+    yield correlated(
+        "Spearman of precision and the entropy of p(y|x)", "-0.83", precise, unsure, digits=2
+    )
+    yield correlated("Spearman of recall and the entropy of p(y)", "0.89", varied, spread, digits=2)
+
+
 # ------------------------------------------------------------------ generators
 
 
 def prd_figure_7() -> Iterator[Line | Setting]:
     """A VAE and a GAN beside photographs that neither has seen, over training."""
-    rows = {name: placed(cifar.embed(images)) for name, images in picture_samples.drawn().items()}
-    if not rows:
-        raise InputError("there are no pictures of generators: run picture_generators.py first")
-    reference = placed(cifar.features()).reshape(-1, AXES)
-    real = reference[:: len(reference) // picture_samples.SIZE][: picture_samples.SIZE]
-    rest = np.delete(
-        reference, np.arange(0, len(reference), len(reference) // picture_samples.SIZE), axis=0
-    )
     yield Setting(
         (picture_samples.ABOUT,),
-        EMBEDDER,
-        f"{picture_samples.SIZE} generated, {len(rest)} real",
+        f"efficientnet, view meaning, and pixels, both on {AXES} principal axes of the photographs",
+        f"{picture_samples.SIZE} generated, {1_200 - picture_samples.SIZE} real",
         0,
         "one training run each; the intervals leave out blocks of generated pictures",
     )
+    drawn = picture_samples.drawn()
+    if not drawn:
+        raise InputError("there are no pictures of generators: run picture_generators.py first")
+    photographs = cifar.shrunk(cifar.pictures(cifar.POOL)[0])
+    for space, vectors in (("EfficientNet", cifar.embed), ("pixels", _pixels)):
+        reference = vectors(photographs)
+        mean = reference.mean(axis=0)
+        axes = np.linalg.svd(reference - mean, full_matrices=False)[2][:AXES]
+        rows = {name: (vectors(images) - mean) @ axes.T for name, images in drawn.items()}
+        yield from _over_training((reference - mean) @ axes.T, rows, space)
+
+
+def _pixels(images: Rows) -> Rows:
+    found: Rows = images.reshape(len(images), -1) / 255.0
+    return found
+
+
+def _over_training(reference: Rows, rows: dict[str, Rows], space: str) -> Iterator[Line]:
+    """Every checkpoint beside photographs, and the two kinds at their last ones."""
+    unseen = np.arange(0, len(reference), len(reference) // picture_samples.SIZE)
+    real, rest = reference[unseen], np.delete(reference, unseen, axis=0)
     names = list(rows)
 
     def measured(kept: Rows) -> list[float]:
         sets = [real[kept], *(rows[name][kept] for name in names)]
-        ends = [prd_ends(rest, each, 0) for each in sets]
-        return [pair[which] for which in (0, 1) for pair in ends]
+        found = []
+        for each in sets:
+            support = metrics.precision_recall(rest, each)
+            ends = prd_ends(rest, each, 0)
+            found.append((*ends, float(support.precision), float(support.recall)))
+        return np.array(found).T.ravel().tolist()
 
-    both, size = jackknife(measured, picture_samples.SIZE, blocks=BLOCKS), len(names) + 1
-    for which, end, means in ((0, "F1/8", "precision"), (1, "F8", "recall")):
-        found = _of(both, range(which * size, (which + 1) * size))
+    every = jackknife(measured, picture_samples.SIZE, blocks=BLOCKS)
+    size = len(names) + 1
+    last = {
+        kind: max(place for place, name in enumerate(names, 1) if name.startswith(kind))
+        for kind in ("GAN", "VAE")
+    }
+    for which, end in enumerate(("F1/8", "F8", "precision (k-NN)", "recall (k-NN)")):
+        found = every.part(range(which * size, (which + 1) * size))
         for place, name in enumerate(["photographs that no generator has seen", *names]):
-            yield shown(f"{end} ({means}) of {name}", found.estimates[place])
-        last = {
-            kind: max(place for place, name in enumerate(names, 1) if name.startswith(kind))
-            for kind in ("GAN", "VAE")
-        }
-        pair = (last["GAN"], last["VAE"])
-        gap = found.gaps[min(pair), max(pair)]
-        gap = gap if pair[0] > pair[1] else gap.negative()
-        paper = "GANs higher" if which == 0 else "VAEs higher"
+            yield shown(f"{end} of {name}, {space}", found.estimates[place])
+        gap = found.gaps[last["GAN"], last["VAE"]].negative()
+        precise = which % 2 == 0
+        paper = "GANs higher" if precise else "VAEs higher"
         yield sign(
-            f"{end} at the last checkpoint: GAN less VAE", paper, gap, direction=1 - 2 * which
+            f"{end} at the last checkpoint: GAN less VAE, {space}",
+            paper if which < 2 else f"not in the paper: {paper}",
+            gap,
+            direction=1 if precise else -1,
         )
-        for kind in ("GAN", "VAE"):
+        for kind in ("GAN", "VAE") if which < 2 else ():
             places = [place for place, name in enumerate(names, 1) if name.startswith(kind)]
             yield rises(
-                f"{end} of the {kind} over training",
+                f"{end} of the {kind} over training, {space}",
                 "not in the paper: rises",
-                _of(found, places),
+                found.part(places),
             )
 
 
 BLOCKS = 10
 """Of generated pictures, left out in turn."""
-
-
-def _of(row: Row, places: Sequence[int]) -> Row:
-    """Some of the systems of a row."""
-    gaps = {
-        (i, j): row.gaps[places[i], places[j]]
-        for i in range(len(places))
-        for j in range(i + 1, len(places))
-    }
-    return Row(tuple(row.estimates[place] for place in places), gaps)
