@@ -144,7 +144,7 @@ def test_a_text_that_several_sets_hold_is_stored_once(many: Data) -> None:
 def test_of_many_systems_lists_are_shorter_and_the_page_says_so(
     many: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    says = f"Of {len(NAMES)} systems, every list shows its first 12 samples."
+    says = f"Of {len(NAMES)} systems, every list shows its first 8 entries."
     for explanation in many["explanations"][NAMES[0]].values():
         (one,) = explanation["outside"]
         explanation["outside"] = [{**one, "row": row} for row in range(20)]
@@ -153,7 +153,7 @@ def test_of_many_systems_lists_are_shorter_and_the_page_says_so(
     assert "20 of 33" in island(page_of(many), "data-parts")["systems"]["1"]
     monkeypatch.setattr("calipers.report.html.stored.MOST_PAIRED", MOST_WHOLE)
     assert says in page_of(many)
-    assert "12 of 33" in island(page_of(many), "data-parts")["systems"]["1"]
+    assert "8 of 33" in island(page_of(many), "data-parts")["systems"]["1"]
 
 
 def test_redacted_pages_store_no_text(many: Data) -> None:

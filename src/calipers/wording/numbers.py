@@ -83,6 +83,19 @@ def score_text(score: Score | None) -> str:
     return number(value, unit=is_share(score))
 
 
+def cell_text(score: Score | None, text: str) -> str:
+    """Write what a cell of a table shows: a share, which cannot exceed 1, without its first zero.
+
+    Examples
+    --------
+    >>> cell_text(Score(0.91234), "0.912"), cell_text(Score(1.0), "1.000")
+    ('.912', '1.000')
+    >>> cell_text(Score(0.5, range=(0.0, math.inf)), "0.5000")
+    '0.5000'
+    """
+    return text.removeprefix("0") if score and is_share(score) else text
+
+
 def interval_text(score: Score | None) -> str:
     """Write the interval of a score as ``[low,high]``; empty without one."""
     bounds = bounds_of(score)

@@ -91,11 +91,11 @@ def test_scores_stand_under_their_embedder_and_view():
     text = agreement_text(agreement_of())
     assert text.startswith("Agreement of 2 embedders (3 columns) on 3 systems · k 4 · seed 0\n")
     assert block(text, "Precision↑: share of generated") == [
-        ["minilm", "--------", "tfidf"],
+        ["minilm", "-------", "tfidf"],
         ["system", "meaning", "form", "words"],
-        ["a", "0.900▲", "0.300", "0.800▲"],
-        ["b", "0.500", "0.600▲", "0.400"],
-        ["c", "0.700", "0.200", "0.600"],
+        ["a", ".900▲", ".300", ".800▲"],
+        ["b", ".500", ".600▲", ".400"],
+        ["c", ".700", ".200", ".600"],
     ]
 
 
@@ -161,7 +161,7 @@ def test_two_systems_have_no_table_of_correlations():
 
 def test_missing_values_are_dashes_with_a_reason():
     text = agreement_text(agreement_of(((0.9, np.nan, 0.7), *VALUES[1:])))
-    assert block(text, "Precision↑")[3] == ["b", "–", "0.600▲", "0.400"]
+    assert block(text, "Precision↑")[3] == ["b", "–", ".600▲", ".400"]
     assert "note: b, Precision by minilm meaning: too few" in text
     assert "note: no rank correlation: a system has no value in one of the columns" in text
     assert ["Precision", "–", "–", "–", "-0.50"] in block(text, "Rank correlation")

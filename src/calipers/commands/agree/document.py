@@ -32,7 +32,7 @@ from calipers.results.ranking import best_of
 from calipers.score import Score
 from calipers.wording.marks import ARROWS, BEST
 from calipers.wording.names import clean, label, meaning, sees
-from calipers.wording.numbers import MISSING, defined, score_text, value_of
+from calipers.wording.numbers import MISSING, cell_text, defined, score_text, value_of
 from calipers.wording.short_names import short
 
 WIDEST_EMBEDDER = 24
@@ -125,7 +125,7 @@ def _score_cells(scores: Sequence[Score], direction: str) -> tuple[Cell, ...]:
     best = best_of(scores, direction)
     return tuple(
         ScoreCell(
-            score_text(score),
+            cell_text(score, score_text(score)),
             mark=BEST if row == best else "",
             style=BEST_STYLE if row == best else "",
             number=value_of(score),

@@ -42,6 +42,7 @@ from calipers.wording.names import clean
 from calipers.wording.numbers import (
     APPROXIMATE,
     bounds_of,
+    cell_text,
     floor_of,
     gap_of,
     is_share,
@@ -226,8 +227,7 @@ def _decimals(scores: Sequence[Score | None]) -> int:
 
 def _written(metric: ShownScore, score: Score | None, value: float | None, decimals: int) -> str:
     """Write a value: of shares, which cannot exceed 1, without the zero before the point."""
-    text = metric.brief(score, value, decimals)
-    return text.removeprefix("0") if score and is_share(score) else text
+    return cell_text(score, metric.brief(score, value, decimals))
 
 
 def _interval(metric: ShownScore, score: Score | None, decimals: int) -> str:

@@ -273,7 +273,7 @@ def _lines(comparison: Comparison, key: str, *, up: int) -> list[dict[str, Any]]
         if drawn:
             x, y = (_column(points, drawn, column) for column in (1, up))
             x_error, y_error = (
-                _column(errors, drawn, column) if known else None for column in (1, up)
+                _column(errors, drawn, column, 3) if known else None for column in (1, up)
             )
             lines.append({"system": row, "x": x, "y": y, "x_error": x_error, "y_error": y_error})
     return lines
@@ -284,8 +284,8 @@ def _rows(points: NDArray[Any] | None) -> Rows:
     return rows
 
 
-def _column(rows: Rows, drawn: Sequence[int], column: int) -> list[float | None]:
-    return [number(rows[place][column], 4) for place in drawn]
+def _column(rows: Rows, drawn: Sequence[int], column: int, digits: int = 4) -> list[float | None]:
+    return [number(rows[place][column], digits) for place in drawn]
 
 
 def _drawn(points: Rows, up: int) -> list[int]:

@@ -31,8 +31,8 @@ MOST_WHOLE = 4
 MOST_PAIRED = 12
 """Systems of which it shows the differences of all pairs in one table."""
 
-MOST_LISTED = 12
-"""Samples of a list, of more than :data:`MOST_PAIRED` systems."""
+MOST_LISTED = 8
+"""Samples of a list, and cells, of more than :data:`MOST_PAIRED` systems."""
 
 LEVEL = 6
 """Of zlib: more takes seconds and saves little."""
@@ -49,13 +49,14 @@ def are_pairs_stored(comparison: Comparison) -> bool:
 
 
 def with_shorter_lists(comparison: Comparison) -> Comparison:
-    """Keep the first :data:`MOST_LISTED` samples of every list; the counts are still of all."""
+    """Keep the first :data:`MOST_LISTED` of every list; samples are still counted in full."""
 
     def short(explanation: Explanation) -> Explanation:
         return replace(
             explanation,
             outside=explanation.outside[:MOST_LISTED],
             copies=explanation.copies[:MOST_LISTED],
+            cells=explanation.cells[:MOST_LISTED],
         )
 
     systems = tuple(
