@@ -46,14 +46,6 @@ def pictures(which: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
     return chosen.reshape(-1, 32, 32, 3), np.repeat(np.arange(len(CLASSES)), chosen.shape[1])
 
 
-def shrunk(rows: np.ndarray) -> np.ndarray:
-    """Halve the side of pictures: each pixel is the mean of four, rounded."""
-    n, height, width, colours = rows.shape
-    fours = rows.reshape(n, height // 2, 2, width // 2, 2, colours)
-    found: np.ndarray = np.rint(fours.mean(axis=(2, 4))).astype(np.uint8)
-    return found
-
-
 @functools.cache
 def features() -> np.ndarray:
     """Embed the pictures of :data:`POOL` by the default for images, shape (10, 120, 1280)."""

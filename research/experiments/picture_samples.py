@@ -10,7 +10,7 @@ import numpy as np
 SIZE = 150
 """Pictures of each checkpoint that are compared."""
 KINDS = {"gan": "GAN", "vae": "VAE"}
-ABOUT = "a VAE and a GAN, trained on 1,500 photographs of 16 × 16"
+ABOUT = "a VAE and a GAN of 0.4 M numbers or fewer, trained on 1,500 photographs of 32 × 32"
 
 
 def folder() -> Path:
@@ -25,7 +25,7 @@ def file_of(kind: str, seed: int, step: int) -> Path:
 
 
 def drawn(seed: int = 0) -> dict[str, np.ndarray]:
-    """Give the first pictures of every checkpoint, uint8 of shape (150, 16, 16, 3), by its name."""
+    """Give the first pictures of every checkpoint, uint8 of shape (150, 32, 32, 3), by its name."""
     found = {}
     for kind, name in KINDS.items():
         paths = folder().glob(f"{kind}-{seed}-*.npz")

@@ -24,6 +24,7 @@ from reproduction.item import Line, Setting
 from reproduction.runs_digits import best_precision, dropped_and_invented
 from reproduction.verdicts import (
     Estimate,
+    Row,
     alike,
     best,
     correlated,
@@ -377,72 +378,62 @@ def prd_figure_10() -> Iterator[Line | Setting]:
 
 def prd_figure_7() -> Iterator[Line | Setting]:
     """A VAE and a GAN beside photographs that neither has seen, over training."""
+    rows = {name: placed(cifar.embed(images)) for name, images in picture_samples.drawn().items()}
+    if not rows:
+        raise InputError("there are no pictures of generators: run picture_generators.py first")
+    reference = placed(cifar.features()).reshape(-1, AXES)
+    real = reference[:: len(reference) // picture_samples.SIZE][: picture_samples.SIZE]
+    rest = np.delete(
+        reference, np.arange(0, len(reference), len(reference) // picture_samples.SIZE), axis=0
+    )
     yield Setting(
         (picture_samples.ABOUT,),
-        f"efficientnet, view meaning, and pixels, both on {AXES} principal axes of the photographs",
-        f"{picture_samples.SIZE} generated, {1_200 - picture_samples.SIZE} real",
+        EMBEDDER,
+        f"{picture_samples.SIZE} generated, {len(rest)} real",
         0,
         "one training run each; the intervals leave out blocks of generated pictures",
     )
-    drawn = picture_samples.drawn()
-    if not drawn:
-        raise InputError("there are no pictures of generators: run picture_generators.py first")
-    photographs = cifar.shrunk(cifar.pictures(cifar.POOL)[0])
-    for space, vectors in (("EfficientNet", cifar.embed), ("pixels", _pixels)):
-        reference = vectors(photographs)
-        mean = reference.mean(axis=0)
-        axes = np.linalg.svd(reference - mean, full_matrices=False)[2][:AXES]
-        rows = {name: (vectors(images) - mean) @ axes.T for name, images in drawn.items()}
-        yield from _over_training((reference - mean) @ axes.T, rows, space)
-
-
-def _pixels(images: Rows) -> Rows:
-    found: Rows = images.reshape(len(images), -1) / 255.0
-    return found
-
-
-def _over_training(reference: Rows, rows: dict[str, Rows], space: str) -> Iterator[Line]:
-    """Every checkpoint beside photographs, and the two kinds at their last ones."""
-    unseen = np.arange(0, len(reference), len(reference) // picture_samples.SIZE)
-    real, rest = reference[unseen], np.delete(reference, unseen, axis=0)
     names = list(rows)
 
     def measured(kept: Rows) -> list[float]:
         sets = [real[kept], *(rows[name][kept] for name in names)]
-        found = []
-        for each in sets:
-            support = metrics.precision_recall(rest, each)
-            ends = prd_ends(rest, each, 0)
-            found.append((*ends, float(support.precision), float(support.recall)))
-        return np.array(found).T.ravel().tolist()
+        ends = [prd_ends(rest, each, 0) for each in sets]
+        return [pair[which] for which in (0, 1) for pair in ends]
 
-    every = jackknife(measured, picture_samples.SIZE, blocks=BLOCKS)
-    size = len(names) + 1
-    last = {
-        kind: max(place for place, name in enumerate(names, 1) if name.startswith(kind))
-        for kind in ("GAN", "VAE")
-    }
-    for which, end in enumerate(("F1/8", "F8", "precision (k-NN)", "recall (k-NN)")):
-        found = every.part(range(which * size, (which + 1) * size))
+    both, size = jackknife(measured, picture_samples.SIZE, blocks=BLOCKS), len(names) + 1
+    for which, end, means in ((0, "F1/8", "precision"), (1, "F8", "recall")):
+        found = _of(both, range(which * size, (which + 1) * size))
         for place, name in enumerate(["photographs that no generator has seen", *names]):
-            yield shown(f"{end} of {name}, {space}", found.estimates[place])
-        gap = found.gaps[last["GAN"], last["VAE"]].negative()
-        precise = which % 2 == 0
-        paper = "GANs higher" if precise else "VAEs higher"
+            yield shown(f"{end} ({means}) of {name}", found.estimates[place])
+        last = {
+            kind: max(place for place, name in enumerate(names, 1) if name.startswith(kind))
+            for kind in ("GAN", "VAE")
+        }
+        pair = (last["GAN"], last["VAE"])
+        gap = found.gaps[min(pair), max(pair)]
+        gap = gap if pair[0] > pair[1] else gap.negative()
+        paper = "GANs higher" if which == 0 else "VAEs higher"
         yield sign(
-            f"{end} at the last checkpoint: GAN less VAE, {space}",
-            paper if which < 2 else f"not in the paper: {paper}",
-            gap,
-            direction=1 if precise else -1,
+            f"{end} at the last checkpoint: GAN less VAE", paper, gap, direction=1 - 2 * which
         )
-        for kind in ("GAN", "VAE") if which < 2 else ():
+        for kind in ("GAN", "VAE"):
             places = [place for place, name in enumerate(names, 1) if name.startswith(kind)]
             yield rises(
-                f"{end} of the {kind} over training, {space}",
+                f"{end} of the {kind} over training",
                 "not in the paper: rises",
-                found.part(places),
+                _of(found, places),
             )
 
 
 BLOCKS = 10
 """Of generated pictures, left out in turn."""
+
+
+def _of(row: Row, places: Sequence[int]) -> Row:
+    """Some of the systems of a row."""
+    gaps = {
+        (i, j): row.gaps[places[i], places[j]]
+        for i in range(len(places))
+        for j in range(i + 1, len(places))
+    }
+    return Row(tuple(row.estimates[place] for place in places), gaps)
