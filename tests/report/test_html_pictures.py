@@ -315,7 +315,7 @@ def test_a_curve_is_thinned_and_keeps_its_ends(plain: Data) -> None:
     (kind,) = chart_data(plain)["curves"]
     (line,) = kind["lines"]
     assert (kind["view"], line["system"]) == (0, 1)
-    assert 300 < len(line["x"]) == len(line["y"]) < 500
+    assert 120 < len(line["x"]) == len(line["y"]) < 200
     assert (line["x"][0], line["y"][0]) == (1.0, 0.0)  # recall across, precision up
     assert (line["x"][-1], line["y"][-1]) == (0.0, 1.0)
     assert max(abs(math.hypot(x, y) - 1) for x, y in zip(line["x"], line["y"], strict=True)) < 1e-4
