@@ -47,19 +47,26 @@ def test_without_the_models_it_says_what_names_them(real_models):
         real_models.rows(real_models.STORIES[real_models.GEMMA, "greedy"])
 
 
-@pytest.mark.parametrize("decoding", ["greedy", "ancestral"])
+@pytest.mark.parametrize("n", [100, 150])
 def test_what_was_written_is_read_in_the_order_of_the_prompts(
-    real_models, tmp_path, monkeypatch, decoding
+    real_models, tmp_path, monkeypatch, n
 ):
-    """Ancestral samples are more than the prompts, and some prompts begin two stories."""
-    draw = real_models.STORIES[real_models.GEMMA, decoding]
+    """A set may hold more than the prompts, and some prompts begin two stories."""
+    draw = real_models.STORIES[real_models.GEMMA, "greedy"]
     assert not real_models.there(draw)
-    draw = replace(draw, n=min(draw.n, 150))
-    monkeypatch.setitem(real_models.STORIES, (real_models.GEMMA, decoding), draw)
+    draw = replace(draw, n=n)
+    monkeypatch.setitem(real_models.STORIES, (real_models.GEMMA, "greedy"), draw)
     kept(real_models, tmp_path, draw)
-    found = real_models.written(real_models.GEMMA, decoding)
+    found = real_models.written(real_models.GEMMA, "greedy")
     assert "revision abc" in real_models.named(real_models.GEMMA)
     assert found == [f"after {rest}" for rest in real_models.human()]
+
+
+def test_further_decodings_are_read_as_the_first_three(real_models, tmp_path):
+    key = (real_models.SMOLLM2, "top_p=0.95")
+    decoding = {"method": "sample", "top_p": 0.95}
+    kept(real_models, tmp_path, real_models.FURTHER[key], decoding=decoding)
+    assert real_models.written(*key) == [f"after {rest}" for rest in real_models.human()]
 
 
 def test_samples_for_other_prompts_are_refused(real_models, tmp_path):

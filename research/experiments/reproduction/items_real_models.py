@@ -24,10 +24,11 @@ SOURCE = Source(
     "files of the package\nindex, read in float32. `python "
     "research/experiments/real_model_folders.py models/` makes them, `CALIPERS_MODELS=models`\n"
     "names them, `CALIPERS_SAMPLES` the folder of their samples; missing samples are written "
-    "first (100 of 160 tokens take\nthree to fourteen minutes of one core).\n\n"
+    "first (100 of 256 tokens in batches\nof 50: SmolLM2 203 to 293 s of processor time, Gemma "
+    "348 to 1,222 s, most for its nucleus).\n\n"
     "*Continued stories*: both models continue the first 20 words of 100 stories of "
-    "WritingPrompts by at most 160 tokens\n(Gemma's ancestral samples 256); the reference is what "
-    "people wrote there; all texts are cut to 100 words. MiniLM\n(views *meaning* and *form*) "
+    "WritingPrompts by at most 256 tokens;\nthe reference is what "
+    "people wrote there; all texts are cut to 100 words. MiniLM (views *meaning* and *form*)\n"
     "stands for GPT-2 large. With a hundred samples intervals are wide.",
     (
         Item(
@@ -36,17 +37,12 @@ SOURCE = Source(
             "Metrics of three decodings; MAUVE* ranks greedy below ancestral below nucleus.",
             "other models or data",
             "runs_real_mauve:mauve_table_5",
-            STORIES,
+            STORIES + " With 100 texts in 10 cells the seed of k-means moves MAUVE* more than its "
+            "interval says: by meaning, over seeds 0 to 5, SmolLM2's ancestral samples score 0.50 "
+            "to 0.93 and those of its nucleus 0.63 to 0.81.",
             (GPT2, WEBTEXT, EMBEDDER),
             COMPARE,
             ("likelihood.md", *TOLD),
-            {
-                "MAUVE*, SmolLM2, form: greedy, ancestral, nucleus 0.9": "by form SmolLM2's "
-                "ancestral samples are closer to people's than those of the nucleus, and Gemma's "
-                "seem so too; greedy decoding is by far the worst by either view. The models are "
-                "small, and people's stories hard for them: what the nucleus cuts off is what "
-                "people write."
-            },
         ),
         Item(
             "real-mauve-table-5-perplexity",
@@ -54,23 +50,21 @@ SOURCE = Source(
             "How far the perplexity of samples lies from that of people's texts, by decoding.",
             "other models or data",
             "runs_real_mauve:mauve_table_5_perplexity",
-            "As above. The paper's scorer is the model that wrote; here SmolLM2's samples are read "
-            "by SmolLM2 itself and by Gemma, Gemma's by SmolLM2. The first 24 texts, cut to 40 "
-            "words, given their prompts.",
+            "As above. The paper's scorer is the model that wrote; here both models read what each "
+            "wrote. The first 24 texts, cut to 40 words, given their prompts.",
             (GPT2, WEBTEXT),
             "calipers likelihood greedy.jsonl ancestral.jsonl -r webtext.jsonl --model ./gpt2-xl",
             ("likelihood.md",),
             {
                 "distance of perplexity from people's, SmolLM2 read by SmolLM2 (itself): greedy, "
-                "ancestral": "what these models write by greedy decoding or from the nucleus has "
-                "a perplexity far below that of people's stories, which they find hard (55.7); "
-                "ancestral sampling is the nearest. So generation perplexity ranks it first, read "
-                "by the model that wrote and by another one.",
+                "ancestral": "read by the model that wrote, greedy decoding and the nucleus have a "
+                "perplexity far below that of people's stories, which the models find hard (55.7 "
+                "by SmolLM2, 49.1 by Gemma); ancestral sampling is the nearest. Read by the other "
+                "model, no difference is beyond noise.",
                 "the same, SmolLM2 read by SmolLM2 (itself): nucleus 0.9, ancestral": "(the same)",
-                "distance of perplexity from people's, Gemma read by SmolLM2 (another model): "
-                "greedy, ancestral": "(the same)",
-                "the same, Gemma read by SmolLM2 (another model): nucleus 0.9, ancestral": "(the "
-                "same)",
+                "distance of perplexity from people's, Gemma read by Gemma (itself): greedy, "
+                "ancestral": "(the same)",
+                "the same, Gemma read by Gemma (itself): nucleus 0.9, ancestral": "(the same)",
             },
         ),
         Item(
@@ -79,7 +73,7 @@ SOURCE = Source(
             "How far the perplexity of samples lies from that of people's texts, by length.",
             "other models or data",
             "runs_real_mauve:mauve_figure_8_perplexity",
-            "The first 10 to 40 tokens of 24 texts, each read by the other model.",
+            "The first 10 to 40 tokens of 24 texts, each read by both models.",
             (GPT2, WEBTEXT),
             "calipers likelihood ancestral.jsonl -r webtext.jsonl --model ./gpt2-xl",
             ("likelihood.md",),
@@ -149,20 +143,32 @@ SOURCE = Source(
         ),
         Item(
             "real-mauve-table-6",
-            "MAUVE, tables 6 and 7, figure 23",
-            "Beam search, locally typical sampling, and MAUVE* over the nucleus parameter and K.",
+            "MAUVE, table 6",
+            "Beam search beside greedy decoding and sampling.",
             "not run",
             "",
-            "With n-gram models they are on the page of the paper.",
+            "With n-gram models it is on the page of the paper.",
             (
-                "samples of a real model by these decodings: about four minutes of one core each "
-                "for SmolLM2, four times as long for a beam of four",
+                "samples of a real model by beam search: about four times the work of a sampled "
+                "set for a beam of four",
             ),
             "calipers generate --model ./smollm2-135m-instruct --prompts human.jsonl "
-            "--prompt-words 20 --n 100 --max-tokens 160 --decoding typical=0.95 --output "
-            "typical.jsonl\ncalipers compare -r human.jsonl typical.jsonl --strip-prompt "
+            "--prompt-words 20 --n 100 --max-tokens 160 --decoding beam=4 --output "
+            "beam.jsonl\ncalipers compare -r human.jsonl beam.jsonl --strip-prompt "
             "--match-length 100 --metrics mauve_star",
             ("language_models.md",),
+        ),
+        Item(
+            "real-mauve-table-7",
+            "MAUVE, table 7 and figure 23",
+            "Locally typical sampling beside the nucleus, and MAUVE* by p of the nucleus and by K.",
+            "other models or data",
+            "runs_real_mauve:mauve_table_7",
+            STORIES + " SmolLM2 alone; the four sets that are not in table 5 have at most 160 "
+            "tokens. Other values of τ, p and K are not looked at.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            "calipers tune --model ./gpt2-large -r webtext.jsonl --over top_p=0.9,0.95,0.99,1.0",
+            TOLD,
         ),
         Item(
             "real-mauve-figure-17",
@@ -181,8 +187,7 @@ SOURCE = Source(
             "MAUVE*, the Fréchet distance, precision and recall over the length of the texts.",
             "other models or data",
             "runs_real_length:mauve_figure_8",
-            "Continued stories, MiniLM by meaning, at 25, 50, 75 and 100 words (paper: up to 1,024 "
-            "tokens).",
+            "Continued stories, MiniLM by meaning, at 25 to 125 words (paper: up to 1,024 tokens).",
             (GPT2, WEBTEXT, EMBEDDER),
             "calipers sweep --over length -r human.jsonl wp-gemma-ancestral.jsonl --metrics "
             "mauve_star,frechet_distance,precision,recall",
@@ -190,13 +195,7 @@ SOURCE = Source(
             {
                 "precision, SmolLM2, ancestral": "precision falls with "
                 "length, as the paper expected of it and did not find with GPT-2.",
-                "precision, Gemma, ancestral": "(the same)",
                 "precision, Gemma, nucleus 0.9": "(the same)",
-                "MAUVE*, Gemma, ancestral": "at 25 words MAUVE* is low with "
-                "this seed of k-means alone, 0.741; five other seeds give 0.86 to 0.97. With 100 "
-                "texts in 10 cells the seed moves it more than its interval says.",
-                "recall, Gemma, ancestral": "recall is between 0.96 and "
-                "1.00 at all lengths: the two that differ do so by four texts.",
             },
         ),
         Item(

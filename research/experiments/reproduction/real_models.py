@@ -35,7 +35,7 @@ from calipers.numeric.subsample import subsample_rows
 GEMMA, SMOLLM2 = "gemma-3-270m", "smollm2-135m-instruct"
 SHORT = {GEMMA: "gemma", SMOLLM2: "smollm2"}
 TITLES = {GEMMA: "Gemma 3 270M, base", SMOLLM2: "SmolLM2 135M Instruct"}
-PROMPT_WORDS, SIZE, TOKENS, SEED = 20, 100, 160, 0
+PROMPT_WORDS, SIZE, TOKENS, SEED = 20, 100, 256, 0
 WORDS = 100
 """To which all texts are cut before they are compared: people's end behind some 140."""
 
@@ -67,7 +67,11 @@ class Draw:
 
 THREE = ("greedy", "ancestral", "top_p=0.9")
 STORIES = {(model, decoding): Draw(model, decoding) for model in SHORT for decoding in THREE}
-STORIES[GEMMA, "ancestral"] = Draw(GEMMA, n=200, tokens=256)
+FURTHER = {
+    (SMOLLM2, decoding): Draw(SMOLLM2, decoding, tokens=160)
+    for decoding in ("top_p=0.95", "top_k=10", "typical=0.2", "typical=0.95")
+}
+"""By other decodings, of as many tokens as the words that are compared need."""
 
 
 def folder(model: str) -> Path:
@@ -171,7 +175,7 @@ def written(model: str, decoding: str) -> list[str]:
 
     Row by row, since some prompts begin several stories.
     """
-    draw = STORIES[model, decoding]
+    draw = (STORIES | FURTHER)[model, decoding]
     chosen = subsample_rows(len(stories()), SIZE, seed=SEED)
     places = np.searchsorted(subsample_rows(len(stories()), draw.n, seed=SEED), chosen)
     texts = [rows(draw)[place] for place in places.tolist()]

@@ -15,7 +15,7 @@ from reproduction.over_length import over_length
 from reproduction.runs_real_mauve import MODELS, setting, title, vectors
 from reproduction.verdicts import Row, falls, rises
 
-LENGTHS = (25, 50, 75, 100)
+LENGTHS = (25, 50, 75, 100, 125)
 DECODINGS = {"ancestral": "ancestral", "top_p=0.9": "nucleus 0.9"}
 
 

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 import calipers
-from calipers import text
+from calipers import metrics, text
 from calipers.language_model.model import TokenScores
 from calipers.metrics import likelihood as formulas
 from calipers.results import Comparison
@@ -130,6 +130,11 @@ def mauve_table_5() -> Iterator[Line | Setting]:
                 "each higher than the one before",
                 row("mauve_star", model, THREE, view),
             )
+    for decoding in ("ancestral", "top_p=0.9"):
+        yield shown(
+            f"MAUVE*, SmolLM2, meaning, {decoding}, by seeds 0 to 5 of k-means",
+            [_by_seed(decoding, seed) for seed in range(6)],
+        )
     for model in MODELS:
         sets = [real_models.cut(real_models.written(model, each)) for each in THREE]
         people = real_models.cut(real_models.human())
@@ -162,6 +167,14 @@ def mauve_table_5() -> Iterator[Line | Setting]:
         )
 
 
+def _by_seed(decoding: str, seed: int) -> float:
+    """MAUVE* of SmolLM2's continuations, by meaning, with a seed of k-means."""
+    people, written = (
+        vectors(*each, "meaning", real_models.WORDS) for each in (("", ""), (SMOLLM2, decoding))
+    )
+    return metrics.mauve(people, written, seed=seed, threads=1).mauve_star.value
+
+
 def surprise(scorer: str, model: str, decoding: str = "") -> TokenScores:
     """How likely a model finds a set; of people where no model wrote it."""
     if not model:
@@ -183,12 +196,14 @@ READ = (
     f"the first {real_models.SCORED} texts cut to {real_models.SCORED_WORDS} words, given their "
     "prompts; intervals by leaving out each of twelve blocks of prompts"
 )
+READERS = tuple((scorer, model) for model in MODELS for scorer in MODELS)
+"""Which model reads what which model wrote: itself and the other."""
 
 
 def mauve_table_5_perplexity() -> Iterator[Line | Setting]:
     """The difference of generation perplexity from people's, by both scorers."""
     yield setting(more=READ, n=f"{real_models.SCORED} a side")
-    for scorer, model in ((SMOLLM2, SMOLLM2), (SMOLLM2, GEMMA)):
+    for scorer, model in READERS:
         human = surprise(scorer, "")
         sets = [surprise(scorer, model, each) for each in THREE]
 
@@ -227,6 +242,56 @@ def _part(found: Row, places: Sequence[int]) -> Row:
     return Row(tuple(found.estimates[place] for place in places), pairs)
 
 
+@functools.cache
+def decodings(view: str) -> Comparison:
+    """More decodings of SmolLM2 beside what people wrote, with all tests between them."""
+    words = real_models.WORDS
+    drawn = [each for each in real_models.STORIES | real_models.FURTHER if each[0] == SMOLLM2]
+    return calipers.compare(
+        vectors("", "", view, words),
+        {decoding: vectors(model, decoding, view, words) for model, decoding in drawn},
+        metrics="mauve_star",
+        paired=True,
+        floor=False,
+        threads=1,
+    )
+
+
+def mauve_table_7() -> Iterator[Line | Setting]:
+    """Locally typical sampling beside the nucleus, and MAUVE* by p and K."""
+    yield setting(SMOLLM2)
+    for view in VIEWS:
+        found = decodings(view)
+        yield alike(
+            f"MAUVE*, {view}: nucleus 0.95 and τ = 0.95",
+            "0.952 and 0.950: comparable",
+            compared(found, "mauve_star", ("top_p=0.95", "typical=0.95")),
+            margin=0.02,
+        )
+        yield order(
+            f"MAUVE*, {view}: τ = 0.2, 0.95",
+            "0.862, 0.950: better at 0.95",
+            compared(found, "mauve_star", ("typical=0.2", "typical=0.95")),
+        )
+        yield best(
+            f"MAUVE*, {view}: τ = 0.95, greedy, ancestral",
+            "better than other decodings",
+            compared(found, "mauve_star", ("typical=0.95", "greedy", "ancestral")),
+            0,
+        )
+        yield best(
+            f"MAUVE*, {view}: p = 0.9, 0.95, 1",
+            "best at p = 0.95",
+            compared(found, "mauve_star", ("top_p=0.9", "top_p=0.95", "ancestral")),
+            1,
+        )
+        yield order(
+            f"MAUVE*, {view}: K = 10, all tokens",
+            "worst at K = 10",
+            compared(found, "mauve_star", ("top_k=10", "ancestral")),
+        )
+
+
 def mauve_figure_17() -> Iterator[Line | Setting]:
     """Precision and recall of nucleus and ancestral sampling."""
     yield setting()
@@ -249,7 +314,7 @@ def mauve_figure_8_perplexity() -> Iterator[Line | Setting]:
     """The distance of perplexity from people's over the first tokens of the texts."""
     yield setting(more=READ, n=f"{real_models.SCORED} a side")
     tokens = (10, 20, 40)
-    for scorer, model in ((SMOLLM2, SMOLLM2), (SMOLLM2, GEMMA)):
+    for scorer, model in READERS:
         human, written = surprise(scorer, ""), surprise(scorer, model, "ancestral")
 
         def distance(
