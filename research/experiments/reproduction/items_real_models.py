@@ -161,10 +161,10 @@ SOURCE = Source(
         Item(
             "real-mauve-table-7",
             "MAUVE, table 7 and figure 23",
-            "Locally typical sampling beside the nucleus, and MAUVE* by p of the nucleus and by K.",
+            "Locally typical sampling beside the nucleus, and MAUVE* by p of the nucleus.",
             "other models or data",
             "runs_real_mauve:mauve_table_7",
-            STORIES + " SmolLM2 alone; the four sets that are not in table 5 have at most 160 "
+            STORIES + " SmolLM2 alone; the two sets that are not in table 5 have at most 160 "
             "tokens. Other values of τ, p and K are not looked at.",
             (GPT2, WEBTEXT, EMBEDDER),
             "calipers tune --model ./gpt2-large -r webtext.jsonl --over top_p=0.9,0.95,0.99,1.0",
