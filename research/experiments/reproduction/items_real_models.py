@@ -165,7 +165,9 @@ SOURCE = Source(
             "other models or data",
             "runs_real_mauve:mauve_table_7",
             STORIES + " SmolLM2 alone; the two sets that are not in table 5 have at most 160 "
-            "tokens. Other values of τ, p and K are not looked at.",
+            "tokens. Other values of τ, p and K are not looked at. By meaning, the order of "
+            "τ = 0.95 and ancestral sampling depends on the seed of k-means: of seeds 0 to 5, two "
+            "(1 and 5) put ancestral sampling higher.",
             (GPT2, WEBTEXT, EMBEDDER),
             "calipers tune --model ./gpt2-large -r webtext.jsonl --over top_p=0.9,0.95,0.99,1.0",
             TOLD,

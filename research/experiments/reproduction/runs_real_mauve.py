@@ -130,11 +130,7 @@ def mauve_table_5() -> Iterator[Line | Setting]:
                 "each higher than the one before",
                 row("mauve_star", model, THREE, view),
             )
-    for decoding in ("ancestral", "top_p=0.9"):
-        yield shown(
-            f"MAUVE*, SmolLM2, meaning, {decoding}, by seeds 0 to 5 of k-means",
-            [_by_seed(decoding, seed) for seed in range(6)],
-        )
+    yield from _over_seeds(("ancestral", "top_p=0.9"))
     for model in MODELS:
         sets = [real_models.cut(real_models.written(model, each)) for each in THREE]
         people = real_models.cut(real_models.human())
@@ -167,12 +163,18 @@ def mauve_table_5() -> Iterator[Line | Setting]:
         )
 
 
-def _by_seed(decoding: str, seed: int) -> float:
-    """MAUVE* of SmolLM2's continuations, by meaning, with a seed of k-means."""
-    people, written = (
-        vectors(*each, "meaning", real_models.WORDS) for each in (("", ""), (SMOLLM2, decoding))
-    )
-    return metrics.mauve(people, written, seed=seed, threads=1).mauve_star.value
+def _over_seeds(decodings: Sequence[str]) -> Iterator[Line]:
+    """MAUVE* of SmolLM2's continuations, by meaning, with several seeds of k-means."""
+    people = vectors("", "", "meaning", real_models.WORDS)
+    for decoding in decodings:
+        written = vectors(SMOLLM2, decoding, "meaning", real_models.WORDS)
+        yield shown(
+            f"MAUVE*, SmolLM2, meaning, {decoding}, by seeds 0 to 5 of k-means",
+            [
+                metrics.mauve(people, written, seed=seed, threads=1).mauve_star.value
+                for seed in range(6)
+            ],
+        )
 
 
 def surprise(scorer: str, model: str, decoding: str = "") -> TokenScores:
@@ -260,6 +262,7 @@ def decodings(view: str) -> Comparison:
 def mauve_table_7() -> Iterator[Line | Setting]:
     """Locally typical sampling beside the nucleus, and MAUVE* by p."""
     yield setting(SMOLLM2)
+    yield from _over_seeds(("typical=0.95", "ancestral"))
     for view in VIEWS:
         found = decodings(view)
         yield alike(
