@@ -161,10 +161,10 @@ SOURCE = Source(
         Item(
             "real-mauve-table-7",
             "MAUVE, table 7 and figure 23",
-            "Locally typical sampling beside the nucleus, and MAUVE* by p of the nucleus.",
+            "Locally typical sampling beside the nucleus, and MAUVE* by p of the nucleus and by K.",
             "other models or data",
             "runs_real_mauve:mauve_table_7",
-            STORIES + " SmolLM2 alone; the two sets that are not in table 5 have at most 160 "
+            STORIES + " SmolLM2 alone; the three sets that are not in table 5 have at most 160 "
             "tokens. Other values of τ, p and K are not looked at. By meaning, the order of "
             "τ = 0.95 and ancestral sampling depends on the seed of k-means: of seeds 0 to 5, two "
             "(1 and 5) put ancestral sampling higher.",

@@ -69,7 +69,7 @@ THREE = ("greedy", "ancestral", "top_p=0.9")
 STORIES = {(model, decoding): Draw(model, decoding) for model in SHORT for decoding in THREE}
 FURTHER = {
     (SMOLLM2, decoding): Draw(SMOLLM2, decoding, tokens=160)
-    for decoding in ("top_p=0.95", "typical=0.95")
+    for decoding in ("top_p=0.95", "top_k=10", "typical=0.95")
 }
 """By other decodings, of as many tokens as the words that are compared need."""
 

@@ -260,7 +260,7 @@ def decodings(view: str) -> Comparison:
 
 
 def mauve_table_7() -> Iterator[Line | Setting]:
-    """Locally typical sampling beside the nucleus, and MAUVE* by p."""
+    """Locally typical sampling beside the nucleus, and MAUVE* by p and K."""
     yield setting(SMOLLM2)
     yield from _over_seeds(("typical=0.95", "ancestral"))
     for view in VIEWS:
@@ -282,6 +282,11 @@ def mauve_table_7() -> Iterator[Line | Setting]:
             "best at p = 0.95",
             compared(found, "mauve_star", ("top_p=0.9", "top_p=0.95", "ancestral")),
             1,
+        )
+        yield order(
+            f"MAUVE*, {view}: K = 10, all tokens",
+            "worst at K = 10",
+            compared(found, "mauve_star", ("top_k=10", "ancestral")),
         )
 
 
