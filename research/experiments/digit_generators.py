@@ -57,7 +57,7 @@ def settings(kind: str, seed: int) -> Settings:
         rate=float(10 ** rng.uniform(-3.7, -2.7)),
         width=int(rng.choice([64, 128, 256])),
         latent=int(rng.choice([2, 4, 8, 16, 32])),
-        steps=int(rng.choice([500, 1_000, 2_000])),
+        steps=int(rng.choice([2_000, 4_000, 8_000])),
     )
     more = (
         {"loss": LOSSES[seed % len(LOSSES)], "judged": int(rng.choice([1, 2]))}
