@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.estimate.discriminant import Measure, area, cross_fit, held_out
 from calipers.numeric.threads import workers
@@ -28,10 +29,10 @@ def plain_kernel(x: Rows, y: Rows) -> Rows:
     return kernel
 
 
-def plain_p_value(
+def plain_values(
     kernel: Rows, n: int, permutations: int, seed: int, *, rows: int = 1
-) -> tuple[float, float]:
-    """Unbiased MMD², and its p-value when groups of so many rows are permuted."""
+) -> NDArray[np.float64]:
+    """Unbiased MMD² of the sets, and of each relabelling of groups of so many rows."""
     total, m = len(kernel), len(kernel) - n
     if n % rows or m % rows:
         raise ValueError(f"sets of {n} and {m} rows do not fall into groups of {rows}")
@@ -42,11 +43,19 @@ def plain_p_value(
     labels = np.vstack([ours, drawn]).astype(np.float64)
     within = np.einsum("rg,rg->r", labels @ sums, labels)
     touched = labels @ sums.sum(axis=1)
-    values = (
+    values: NDArray[np.float64] = (
         within / (n * (n - 1))
         + (sums.sum() - 2 * touched + within) / (m * (m - 1))
         - 2 * (touched - within) / (n * m)
     )
+    return values
+
+
+def plain_p_value(
+    kernel: Rows, n: int, permutations: int, seed: int, *, rows: int = 1
+) -> tuple[float, float]:
+    """Unbiased MMD², and its p-value when groups of so many rows are permuted."""
+    values = plain_values(kernel, n, permutations, seed, rows=rows)
     return values[0], (1 + np.sum(values[1:] >= values[0] - 1e-12)) / (1 + permutations)
 
 

@@ -385,7 +385,7 @@ def test_refuses_what_is_no_path(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("txt", "'txt'; .*'text', 'a', 'choices' and 'dotted.name'"),
+        ("txt", r"'txt' \(did you mean 'text'\?\); .*'text', 'a', 'choices' and 'dotted.name'"),
         ("a.x", "'a.x' breaks at 'a': .*'x'; .*'b' and 'c'"),
         ("a.b[2]", r"'a\.b': .*\[2\] .*2 items"),
         ("a.c[0]", r"'a\.c': .*list.*'d'"),

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calipers.cli import outputs
 from calipers.commands.plot.cli import LINES, read_x
 from calipers.commands.report.cli import page_beside
 from calipers.errors import InputError
@@ -122,10 +123,8 @@ def test_the_way_from_what_was_kept_to_every_file(calipers, kept_texts):
     page = Path("r.html").read_text()
     assert page[:15].lower() == "<!doctype html>"
     assert "calipers compare -r" in page
-    assert (
-        f"wrote r.html, {Path('r.html').stat().st_size / 1e6:.1f} MB: open it in a browser"
-        in result.stderr
-    )
+    size = outputs.size_words(Path("r.html").stat().st_size)
+    assert f"wrote r.html, {size}: open it in a browser" in result.stderr
 
 
 @pytest.mark.slow
