@@ -201,9 +201,9 @@ SOURCE = Source(
             ),
             "calipers compare -r mnist/ models/* --embedder inception --metrics prd_f8,prd_f1_8",
             exceptions={
-                "F1/8 of VAEs and GANs, pixels": "as pixels a part of the GANs have not learned the "
-                "digits: 6 of 16 have an F8 below 0.2, of the VAEs 2. PRD with 20 cells as "
-                "pixels may also miss the blur of a VAE's means.",
+                "F1/8 of VAEs and GANs, pixels": "as pixels a part of the GANs have not learned "
+                "the digits: 6 of 16 have an F8 below 0.2, of the VAEs 2. PRD with 20 cells "
+                "as pixels may also miss the blur of a VAE's means.",
                 "precision (k-NN) of VAEs and GANs, pixels": "the means that a VAE draws lie close "
                 "together among the digits: in the balls around digits, while few digits are in "
                 "the balls around them.",

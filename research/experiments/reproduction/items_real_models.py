@@ -145,17 +145,12 @@ SOURCE = Source(
             "real-mauve-table-6",
             "MAUVE, table 6",
             "Beam search beside greedy decoding and sampling.",
-            "not run",
-            "",
-            "With n-gram models it is on the page of the paper.",
-            (
-                "samples of a real model by beam search: about four times the work of a sampled "
-                "set for a beam of four",
-            ),
-            "calipers generate --model ./smollm2-135m-instruct --prompts human.jsonl "
-            "--prompt-words 20 --n 100 --max-tokens 160 --decoding beam=4 --output "
-            "beam.jsonl\ncalipers compare -r human.jsonl beam.jsonl --strip-prompt "
-            "--match-length 100 --metrics mauve_star",
+            "other models or data",
+            "runs_real_mauve:mauve_table_6",
+            STORIES + " SmolLM2 alone, a beam of 4; the sets that are not in table 5 have at most "
+            "160 tokens.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            COMPARE.replace("nucleus.jsonl", "nucleus.jsonl beam.jsonl"),
             ("language_models.md",),
         ),
         Item(
@@ -164,7 +159,7 @@ SOURCE = Source(
             "Locally typical sampling beside the nucleus, and MAUVE* by p of the nucleus and by K.",
             "other models or data",
             "runs_real_mauve:mauve_table_7",
-            STORIES + " SmolLM2 alone; the three sets that are not in table 5 have at most 160 "
+            STORIES + " SmolLM2 alone; the four sets that are not in table 5 have at most 160 "
             "tokens. Other values of τ, p and K are not looked at. By meaning, the order of "
             "τ = 0.95 and ancestral sampling depends on the seed of k-means: of seeds 0 to 5, two "
             "(1 and 5) put ancestral sampling higher.",

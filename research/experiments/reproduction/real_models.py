@@ -67,9 +67,10 @@ class Draw:
 
 THREE = ("greedy", "ancestral", "top_p=0.9")
 STORIES = {(model, decoding): Draw(model, decoding) for model in SHORT for decoding in THREE}
+BEAMS = ("beam=4", "beam=4,no_repeat_ngram=4")
 FURTHER = {
     (SMOLLM2, decoding): Draw(SMOLLM2, decoding, tokens=160)
-    for decoding in ("top_p=0.95", "top_k=10", "typical=0.95")
+    for decoding in ("top_p=0.95", "top_k=10", "typical=0.2", "typical=0.95", *BEAMS)
 }
 """By other decodings, of as many tokens as the words that are compared need."""
 
