@@ -321,6 +321,25 @@ def test_a_far_system_does_not_set_the_scale_of_the_plane(window, many):
     assert page.evaluate(axis)[0] < 0.01
 
 
+def test_a_far_system_that_the_ellipses_of_others_reach_is_an_ordinary_mark(window, many):
+    page = window.open(many)
+    told = page.evaluate(
+        """() => {
+          const kit = calipersPictures, data = kit.island("data-charts");
+          const plane = structuredClone(data.planes[0]);
+          plane.points.forEach((point) => { point.error = [0.5, 0.5]; point.correlation = 0; });
+          const state = { view: plane.view, picked: [0, 0], hidden: new Set() };
+          const host = document.querySelector("[data-picture=plane]");
+          const { draw, note } = kit.charts.plane;
+          const texts = draw(plane, data, state, host).traces.flatMap((each) => each.text || []);
+          return [...texts, note(plane, data, state)];
+        }"""
+    )
+    assert len(told) == 31
+    assert not any("undefined" in each for each in told)
+    assert "beyond the scale" not in told[-1]
+
+
 def test_every_number_of_the_table_can_be_read_by_itself(window, light):
     """Every score has a row head and a column head, so that it can be said where it stands."""
     page = window.open(light)

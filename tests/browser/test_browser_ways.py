@@ -445,6 +445,17 @@ def test_what_a_screen_reader_needs_is_there(window, light):
     }
 
 
+def test_all_pictures_are_drawn_without_scrolling_once_nothing_else_happens(window, plain):
+    """A picture of the whole page shows them."""
+    page = window.open(plain)
+    page.wait_for_function(
+        """() => Array.from(document.querySelectorAll("[data-picture]"))
+          .filter((each) => each.offsetWidth > 0)
+          .every((each) => each.dataset.drawn || each.querySelector("canvas[data-ready=true]"))"""
+    )
+    assert page.evaluate("window.scrollY") == 0
+
+
 def test_all_pictures_are_drawn_and_all_systems_named_for_print(window, report):
     page = window.open(report())
     page.emulate_media(media="print")

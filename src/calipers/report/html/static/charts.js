@@ -1,4 +1,5 @@
-// Builds the charts: each is drawn when it comes near the window, and again when the theme changes.
+// Builds the charts: each is drawn when it comes near the window or the page is idle, and again when the
+// theme changes.
 // A container tells `data-drawn` (how often it was drawn), `data-view` and `data-error`.
 (function () {
   "use strict";
@@ -22,7 +23,7 @@
     if (!window.Plotly) return say(host, "This picture cannot be drawn: its script is missing.");
     host.classList.add("picture-chart");
     // The first one reads plotly's megabytes
-    kit.whenNear(host, NEAR, (printing) => (printing ? (draw) => draw() : whenIdle)(() => build(host, chart, mine, data)));
+    kit.whenNear(host, NEAR, (atOnce) => (atOnce ? (draw) => draw() : whenIdle)(() => build(host, chart, mine, data)));
     host.style.minHeight = `${Math.min(590, Math.round(200 + host.clientWidth / 2))}px`; // about what it will take
     return undefined;
   }

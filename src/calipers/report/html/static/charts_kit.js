@@ -35,12 +35,32 @@
     else setTimeout(unpacked, 0);
   };
 
-  // Do something once, when an element comes near the window or the page is about to be printed.
+  // Pictures below the window, drawn in turn while nothing else happens, so that a picture of the
+  // whole page shows them. One that takes long leaves the others to whoever scrolls there; the first
+  // also reads plotly.
+  const waiting = new Map();
+  const MOST = 1000; // milliseconds
+  const whenIdle = window.requestIdleCallback || ((act) => setTimeout(act, 200));
+  let busy = false;
+  let first = true;
+
+  function drawNext() {
+    const next = [...waiting.keys()].find((host) => host.offsetWidth > 0);
+    busy = next !== undefined;
+    if (!busy) return;
+    const began = performance.now();
+    waiting.get(next)(true);
+    if (first || performance.now() - began < MOST) whenIdle(drawNext);
+    first = false;
+  }
+
+  // Do something once: when an element comes near the window, the page is idle or about to be printed.
   kit.whenNear = function (host, margin, act) {
-    const once = (printing) => {
+    const once = (atOnce) => {
       seen.disconnect();
+      waiting.delete(host);
       window.removeEventListener("beforeprint", print);
-      act(printing);
+      act(atOnce);
     };
     const print = () => once(true);
     const seen = new IntersectionObserver((entries) => {
@@ -48,6 +68,11 @@
     }, { rootMargin: `${margin}px 0px` });
     seen.observe(host);
     window.addEventListener("beforeprint", print);
+    waiting.set(host, once);
+    if (!busy) {
+      busy = true;
+      whenIdle(drawNext);
+    }
   };
 
   // An element with a class, a text and children; the text is never read as markup.

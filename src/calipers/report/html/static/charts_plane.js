@@ -26,22 +26,29 @@
   };
 
   function draw(plane, data, state, host) {
+    const { near, far, ranges } = placed(plane, data, state);
+    const traces = [
+      ...(state.hidden.has(FLOOR) ? [] : [...floor(plane), ...near.flatMap((point) => atFloor(point, plane))]),
+      ...near.flatMap((point) => ellipse(point, around(point, data))),
+      ...near.map((point) => mark(point, plane, data)),
+      ...far.map((point) => atBorder(point, ranges, data, told(point, plane, data))),
+    ];
+    const across = { title: TITLES[plane.across], range: ranges[0] };
+    return { traces, layout: kit.layout(host, across, { title: TITLES[plane.up], range: ranges[1] }) };
+  }
+
+  // Which points lie on the scale, which beyond it, and the ends of both axes.
+  function placed(plane, data, state) {
     const visible = plane.points.filter((point) => !state.hidden.has(point.system));
     const whole = state.picked[1] === 1;
     const within = whole ? visible : visible.filter((point) => isWithin(point, plane));
     const points = within.length ? within : visible;
-    const far = visible.filter((point) => !points.includes(point));
     const shapes = points.map((point) => around(point, data));
-    const traces = [
-      ...(state.hidden.has(FLOOR) ? [] : [...floor(plane), ...points.flatMap((point) => atFloor(point, plane))]),
-      ...points.flatMap((point, place) => ellipse(point, shapes[place])),
-      ...points.map((point) => mark(point, plane, data)),
-    ];
     const box = state.hidden.has(FLOOR) ? null : plane.floor;
     const ranges = [plane.across, plane.up].map((score, axis) => range(reach(points, shapes, box, data, axis), whole, score !== "density"));
-    traces.push(...far.map((point) => atBorder(point, ranges, data, told(point, plane, data))));
-    const across = { title: TITLES[plane.across], range: ranges[0] };
-    return { traces, layout: kit.layout(host, across, { title: TITLES[plane.up], range: ranges[1] }) };
+    const isOn = (point) => ranges.every(([low, high], axis) => value(point, axis) >= low && value(point, axis) <= high);
+    const far = visible.filter((point) => !points.includes(point) && !isOn(point));
+    return { near: visible.filter((point) => !far.includes(point)), far, ranges };
   }
 
   // Whether a point lies where most others do; the scale is not set by those that do not.
@@ -204,8 +211,8 @@
     const level = kit.percent(data.level);
     const round = plane.points.map((point) => around(point, data) !== null);
     const parts = ["Up and to the right is better."];
-    const far = state && state.picked[1] === 1 ? [] : plane.points.filter((point) => !isWithin(point, plane));
-    if (far.length && far.length < plane.points.length) parts.push(`Hollow marks at the border, with their values: ${far.length === 1 ? "a system" : `${far.length} systems`} beyond the scale; From 0 to 1 shows all.`);
+    const { far } = placed(plane, data, state || { hidden: new Set(), picked: [0, 0] });
+    if (far.length) parts.push(`Hollow marks at the border, with their values: ${far.length === 1 ? "a system" : `${far.length} systems`} beyond the scale; From 0 to 1 shows all.`);
     if (round.includes(true)) parts.push(`Ellipses hold ${level} of the error of both scores together.`);
     const barred = (point) => [0, 1].some((axis) => ends(point, data, axis));
     if (plane.points.some((point, i) => !round[i] && barred(point))) parts.push(`Bars are ${level} intervals.`);

@@ -15,14 +15,14 @@
   kit.ready(function () {
     document.querySelectorAll('[data-picture="map"]').forEach((host, place) => {
       host.style.minHeight = `${Math.min(760, Math.round(320 + host.clientWidth / 2))}px`;
-      kit.whenNear(host, NEAR, (printing) => {
+      kit.whenNear(host, NEAR, (atOnce) => {
         host.style.minHeight = "";
-        start(host, kit.island("data-map"), `picture-map-${place}`, printing);
+        start(host, kit.island("data-map"), `picture-map-${place}`, atOnce);
       });
     });
   });
 
-  function start(host, data, id, printing) {
+  function start(host, data, id, atOnce) {
     if (!data || !data.views.length || !data.sets.length) {
       host.replaceChildren(kit.element("p", "picture-missing", "This run has no map of its samples."));
       return;
@@ -35,7 +35,7 @@
     expose(state);
     tellView(state);
     new ResizeObserver(() => resize(state)).observe(state.frame);
-    if (printing) resize(state);
+    if (atOnce) resize(state);
     document.addEventListener("calipers:theme", () => {
       state.themes += 1;
       state.repaint();
