@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import signal
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -21,6 +22,10 @@ from extras import REASON, lack_of, need_all  # tests/helpers
 # Processes that tests start, Ray's actors and torch's ranks, import the tests that they come from
 HELPERS = str(Path(__file__).parent / "tests" / "helpers")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), HELPERS]))
+
+# A shell starts what runs in its background deaf to Ctrl-C, and so all that tests start there
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = ["tests/data/inspect/make_logs.py", "tests/data/lm_eval/make_log.py"]  # by hand
 

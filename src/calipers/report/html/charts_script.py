@@ -19,7 +19,7 @@ KINDS = ('name:"bar"',)
 _FUNCTION = r"\((?:\([\w$,]*\)|[\w$]+)=>\{"
 _MODULE = re.compile(rf";var [\w$]+=W{_FUNCTION}")
 _DEFINED = re.compile(rf"[ ,;]([\w$]+)=(?:W|Ea){_FUNCTION}")
-_ASKED = re.compile(r"([\w$]+)\(\)")
+_ASKED = re.compile(r"(?<![\w$])([\w$]+)\(\)")
 _LISTED = re.compile(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\);[\w$]+\.exports=[\w$]+\}\);return")
 
 
