@@ -37,7 +37,7 @@ MADE = {
     "catalogue/keys.py": [r"[0-9]{1,18}", r"-?[0-9]{1,18}(\.[0-9]{1,18})?"],
     "cli/help.py": [WHOLE],
     "embedders/states/pretrained.py": [r"position_ids", r"\.attn\.bias$"],
-    "evaluate/end_of_text.py": [r"<a>|</a>|x", r"(?:\s*(?:<a>|</a>|x))+"],
+    "evaluate/end_of_text.py": [r"<a>|</a>|x", r"\A(?:\s*(?:<a>|</a>|x))+"],
     "unicode/composition.py": ["[\u0301\u0323\u0f73]{30,}"],
     "explain/unspaced.py": ["[\u30a1-\u30fa]{2}"],
     "service/address.py": [r"[^A-Za-z0-9+/]", r"sk\-12345\S*|\S{0,200}abcdefgh"],

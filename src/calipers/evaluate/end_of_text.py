@@ -44,7 +44,7 @@ def _patterns(more: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A mark, and marks at the beginning of a text; the longest of those that begin alike."""
     marks = sorted({*MARKS, *more}, key=len, reverse=True)
     mark = "|".join(map(re.escape, marks))
-    return re.compile(mark), re.compile(rf"(?:\s*(?:{mark}))+")
+    return re.compile(mark), re.compile(rf"\A(?:\s*(?:{mark}))+")
 
 
 def has_mark(text: str, marks: tuple[str, ...] = ()) -> bool:
