@@ -16,6 +16,7 @@ from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request
 from calipers.language_model.sampling import invert, uniforms
+from calipers.language_model.truncation import RULES
 from extras import need
 
 torch = need("torch")
@@ -514,6 +515,40 @@ def test_processors_are_applied_in_the_order_in_which_they_are_written():
     assert kept("top_p=1") == kept("typical=1") == kept("ancestral") == [0, 1, 2, 3, 4]
     assert kept("min_p=0.6") == [0, 1, 2]
     assert kept("epsilon=0.16") == [0, 1, 2]
+
+
+@pytest.mark.parametrize("spread", [0.5, 4.0])
+@pytest.mark.parametrize("value", [0.05, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize(
+    ("name", "warper"), [("top_p", "TopPLogitsWarper"), ("typical", "TypicalLogitsWarper")]
+)
+def test_truncations_keep_what_the_definition_and_transformers_keep(name, warper, value, spread):
+    from transformers.generation import logits_process
+
+    logits = np.random.default_rng(0).normal(0, spread, (6, 1000))
+    logits[1, ::3] = -np.inf
+    logits[2] = np.round(logits[2])  # many ties
+    logits[3], logits[3, 7] = -np.inf, 0.0
+    logits[4] = 0.0
+    tensor = torch.from_numpy(logits)
+    found = Processors(Decoding.parse(f"{name}={value}"), "cpu")(None, tensor.clone())
+    theirs = getattr(logits_process, warper)(value)(None, tensor.clone())
+    for row, each in enumerate(tensor.softmax(1).numpy()):
+        kept = torch.isfinite(found[row]).numpy()
+        np.testing.assert_array_equal(found[row, kept], tensor[row, kept])
+        np.testing.assert_array_equal(kept, RULES[name](each, value))
+        if row not in (2, 4):  # where tokens tie, transformers keeps others or more
+            np.testing.assert_array_equal(kept, torch.isfinite(theirs[row]).numpy())
+
+
+@pytest.mark.parametrize("decoding", ["top_p=0.9", "typical=0.9"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_truncations_hide_no_number_that_is_not_finite(decoding, value):
+    logits = torch.zeros(2, 5)
+    logits[1, 3] = value
+    found = Processors(Decoding.parse(decoding), "cpu")(None, logits)
+    assert found[0].amax().isfinite()
+    assert not found[1].amax().isfinite()
 
 
 def test_a_processor_that_transformers_lacks_is_named(monkeypatch):

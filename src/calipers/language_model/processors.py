@@ -1,8 +1,10 @@
-"""Decodings as changes to a model's logits, by the processors of transformers.
+"""Decodings as changes to a model's logits: the nucleus and its kin, the rest by transformers.
 
-What transformers has is used as it is: in the order in which the decoding is written, each with
-every parameter given. A value that leaves everything as it is (``top_p=1``) adds nothing. Of top-H,
-transformers looks at the hundred most likely tokens only.
+They are applied in the order in which the decoding is written. A value that leaves everything as
+it is (``top_p=1``) adds nothing. What transformers has is used as it is, each with every parameter
+given; of top-H, it looks at the hundred most likely tokens only. Its nucleus and its locally
+typical sampling sort the whole vocabulary, which takes three times as long as a small model; here
+only tokens are sorted that could be kept (:func:`top_p`, :func:`typical`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from torch import Tensor
 
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
+from calipers.language_model.truncation import SLACK
 
 _Make = Callable[[Any, float, str], Any]
 
@@ -27,6 +30,82 @@ def _named(name: str, keyword: str, kind: type = float) -> _Make:
     return make
 
 
+def top_p(logits: Tensor, p: float) -> Tensor:
+    """Keep the smallest set of most probable tokens whose mass is at least `p`.
+
+    It is :func:`calipers.language_model.truncation.top_p`, where the logits are, and in their
+    precision.
+
+    Parameters
+    ----------
+    logits
+        Of b texts over v tokens, floating, shape (b, v).
+    p
+        In (0, 1).
+
+    Returns
+    -------
+    Tensor
+        The logits, −∞ for all others.
+    """
+    probabilities = logits.softmax(1)
+    # What is less likely than this has less than 1 − p together, and so is never needed
+    never = probabilities < (1 - p) / logits.shape[1]
+    return _smallest(logits, probabilities, -probabilities, never, p)
+
+
+def typical(logits: Tensor, tau: float) -> Tensor:
+    """Keep the smallest set whose mass is at least `tau`, in the order of |−log p − H|.
+
+    It is :func:`calipers.language_model.truncation.typical`, where the logits are, and in their
+    precision.
+
+    Parameters
+    ----------
+    logits
+        Of b texts over v tokens, floating, shape (b, v).
+    tau
+        In (0, 1).
+
+    Returns
+    -------
+    Tensor
+        The logits, −∞ for all others.
+    """
+    logs = logits.log_softmax(1)
+    probabilities = logs.exp()
+    entropy = -(logs * probabilities).nansum(1, keepdim=True)
+    # As for the nucleus; and below exp(−2 H) what is less likely is always farther away
+    least = (-2 * entropy).exp().clamp(max=(1 - tau) / logits.shape[1])
+    distances = (logs + entropy).abs_()
+    return _smallest(logits, probabilities, distances, probabilities < least, tau)
+
+
+def _smallest(
+    logits: Tensor, probabilities: Tensor, order: Tensor, never: Tensor, mass: float
+) -> Tensor:
+    """Keep the first tokens in an order, of equal ones those with lower numbers, up to a mass.
+
+    Where a sum is no number, all that was looked at is left for whoever tells of it.
+    """
+    left = torch.full_like(logits, -torch.inf)
+    for row, flags in enumerate(never):
+        tokens = (~flags).nonzero()[:, 0]
+        tokens = tokens[order[row, tokens].argsort(stable=True)]
+        sums = probabilities[row, tokens].cumsum(0, dtype=torch.float64)
+        behind = int((sums >= mass - SLACK).sum()) - 1
+        tokens = tokens[: len(tokens) - max(behind, 0)]
+        left[row, tokens] = logits[row, tokens]
+    return left
+
+
+def _ours(truncate: Callable[[Tensor, float], Tensor]) -> _Make:
+    def make(module: Any, value: float, device: str) -> Any:
+        return lambda before, logits: truncate(logits, value)
+
+    return make
+
+
 def _eta(module: Any, value: float, device: str) -> Any:
     return module.EtaLogitsWarper(epsilon=value, device=device)
 
@@ -34,9 +113,9 @@ def _eta(module: Any, value: float, device: str) -> Any:
 _KINDS: Mapping[str, _Make] = {
     "temperature": _named("TemperatureLogitsWarper", "temperature"),
     "top_k": _named("TopKLogitsWarper", "top_k", int),
-    "top_p": _named("TopPLogitsWarper", "top_p"),
+    "top_p": _ours(top_p),
     "min_p": _named("MinPLogitsWarper", "min_p"),
-    "typical": _named("TypicalLogitsWarper", "mass"),
+    "typical": _ours(typical),
     "epsilon": _named("EpsilonLogitsWarper", "epsilon"),
     "eta": _eta,
     "top_h": _named("TopHLogitsWarper", "top_h"),
