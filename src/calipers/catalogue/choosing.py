@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -17,11 +18,13 @@ from calipers.catalogue.estimation import (
     STARRED,
     EstimationOptions,
 )
-from calipers.catalogue.keys import TEXT, Value, parse_options, split_key, split_text_key
+from calipers.catalogue.keys import TEXT, VIEW, Value, parse_options, split_key, split_text_key
 from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
-from calipers.catalogue.metric import Family, Measured, Metric, Side
+from calipers.catalogue.metric import Family, Measured, Metric, MetricKind, Side
 from calipers.catalogue.needs import NOTHING, Needs
 from calipers.catalogue.suggest import (
+    MISSPELT,
+    check_known,
     refused,
     refused_text,
     unknown,
@@ -313,6 +316,42 @@ def is_text_key(key: str) -> bool:
     """Whether a key starts with the name of a text metric or of a family of them."""
     base = split_text_key(key)[0]
     return base in TEXT_METRICS or base in TEXT_FAMILIES or key in EVERYTHING[1:]
+
+
+def check_spelling(names: Iterable[str], kind: MetricKind) -> None:
+    """Refuse misspelt metrics before the data tell which views there are.
+
+    Parameters
+    ----------
+    names
+        Keys of metrics of this kind; on embeddings also of texts, behind ``text.``.
+    kind
+        What the metrics are measured on.
+
+    Raises
+    ------
+    InputError
+        If a name without its options is unknown; on embeddings, where views and embedders of a
+        person's own add names, if it is so near to a metric or family that this must be meant.
+    """
+    known = {*METRICS, *FAMILIES, "all"}
+    for name in names:
+        if kind != "embeddings":
+            _check_in(ON_TEXTS if kind == "texts" else ON_LIKELIHOODS, name)
+        elif name.startswith(VIEW):
+            _check_in(ON_TEXTS, name.removeprefix(VIEW))
+        else:
+            base = split_key(name)[1]
+            near = difflib.get_close_matches(base.lower(), known, n=1, cutoff=MISSPELT)
+            if near and base not in known:
+                check_known([base])
+
+
+def _check_in(catalogue: Catalogue, name: str) -> None:
+    """Refuse a name that a catalogue lacks, whatever its options."""
+    base = split_text_key(name)[0]
+    if base not in {*catalogue.metrics, *catalogue.families, *catalogue.everything}:
+        raise catalogue.unknown(name)
 
 
 def check_keys(names: Any) -> None:

@@ -86,52 +86,6 @@ def check_known(names: Iterable[str], *, views: Iterable[str] = ()) -> None:
         raise InputError(f"unknown metric {base!r}; {_meant(near)}")
 
 
-def check_spelling(names: Iterable[str]) -> None:
-    """Refuse names that are nearly those of a metric, before it is known which views there are.
-
-    Raises
-    ------
-    InputError
-        If a name, without its view and options, is so near to a metric or family that it must be
-        meant, or is no statistic of texts behind ``text.``.
-    """
-    known = {*METRICS, *FAMILIES, "all"}
-    for name in names:
-        if name.startswith(VIEW):
-            check_text_names([name.removeprefix(VIEW)])
-            continue
-        base = split_key(name)[1]
-        near = difflib.get_close_matches(base.lower(), known, n=1, cutoff=MISSPELT)
-        if near and base not in known:
-            check_known([base])
-
-
-def check_text_names(names: Iterable[str]) -> None:
-    """Refuse names that are no metrics on texts.
-
-    Raises
-    ------
-    InputError
-        If a name without its options is unknown.
-    """
-    for name in names:
-        if split_text_key(name)[0] not in {*TEXT_METRICS, *TEXT_FAMILIES, "all"}:
-            raise unknown_text(name)
-
-
-def check_likelihood_names(names: Iterable[str]) -> None:
-    """Refuse names that are no metrics on what language models say of texts.
-
-    Raises
-    ------
-    InputError
-        If a name without its options is unknown.
-    """
-    for name in names:
-        if split_text_key(name)[0] not in {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, "all"}:
-            raise unknown_likelihood(name)
-
-
 def unknown(base: str, words: Sequence[str]) -> InputError:
     """Build the error for an unknown metric on embeddings, with suggestions."""
     known, low = {*METRICS, *FAMILIES, "all"}, base.lower()

@@ -6,7 +6,6 @@ Every module of an embedder has ``TAKES``, the options that it takes, and
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from dataclasses import dataclass, field, fields
@@ -16,7 +15,7 @@ from typing import Any
 from calipers.embedders.embedder import Embedder
 from calipers.embedders.models.gguf import is_gguf
 from calipers.embedders.options import EmbedderOptions, read_line
-from calipers.errors import InputError, check_keywords, unknown_name
+from calipers.errors import InputError, check_keywords
 from calipers.files import at_home, check_plain
 
 NAMED = {
@@ -39,8 +38,6 @@ MODEL, WORDS, ENDPOINT = (
     "calipers.embedders.words.word_vectors",
     "calipers.embedders.service.endpoint",
 )
-MISSPELT = 0.8
-"""How alike letters are where a name must be meant."""
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -112,15 +109,16 @@ class EmbedderChoice:
                 "here, such as 'minilm' (without options behind it, `embedder='auto'` is the "
                 "default)"
             )
-        if self.settings.endpoint is None:
-            _check_spelling(self.name)
         if self.name in NAMED and self.settings.endpoint is not None:
             raise InputError(
                 f"{self.name!r} is an embedder of Calipers itself, which needs no endpoint; name "
                 "the model that the service has, or leave the endpoint out. A service's model of "
                 f"that very name is written https://host/v1#{self.name}"
             )
-        self.settings.check_taken(self.shown, import_module(self.module).TAKES)
+        module = import_module(self.module)
+        if self.module == MODEL:
+            module.check_spelling(self.name, self.settings)
+        self.settings.check_taken(self.shown, module.TAKES)
 
     @property
     def name(self) -> str:
@@ -150,14 +148,6 @@ class EmbedderChoice:
         """Load the embedder; raises what :func:`load_embedder` raises."""
         embedder: Embedder = import_module(self.module).load(self.name, self.settings)
         return embedder
-
-
-def _check_spelling(name: str) -> None:
-    """Refuse what is nearly the name of an embedder of Calipers, and no file or folder."""
-    known = {*NAMED, AUTO}
-    near = name.isalpha() and difflib.get_close_matches(name.lower(), known, n=1, cutoff=MISSPELT)
-    if near and name not in known and not os.path.exists(name):
-        raise unknown_name("embedder", name, known)
 
 
 def _is_file(name: str) -> bool:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InputError, hint_of_names
+
+if TYPE_CHECKING:
+    from calipers.catalogue.metric import MetricKind
 
 
 class OptionError(InputError):
@@ -221,28 +224,18 @@ def _are_keys(value: Any) -> bool:
     return True
 
 
-def _are_metrics(value: Any) -> bool:
-    from calipers.catalogue.choosing import split_names
-    from calipers.catalogue.suggest import check_spelling
+def metrics_on(kind: MetricKind) -> Rule:
+    """Make the rule for metrics of a kind, of which misspelt ones are refused before any work."""
 
-    check_spelling(split_names(value) if _are_keys(value) else ())
-    return True
+    def fits(value: Any) -> bool:
+        from calipers.catalogue.choosing import check_spelling, split_names
 
+        # What is read once, such as a generator, is left to whoever chooses the metrics
+        if _are_keys(value) and isinstance(value, str | Sequence | Set):
+            check_spelling(split_names(value), kind)
+        return True
 
-def _are_text_metrics(value: Any) -> bool:
-    from calipers.catalogue.choosing import split_names
-    from calipers.catalogue.suggest import check_text_names
-
-    check_text_names(split_names(value) if _are_keys(value) else ())
-    return True
-
-
-def _are_likelihood_metrics(value: Any) -> bool:
-    from calipers.catalogue.choosing import split_names
-    from calipers.catalogue.suggest import check_likelihood_names
-
-    check_likelihood_names(split_names(value) if _are_keys(value) else ())
-    return True
+    return Rule(KEYS.words, fits, read_keys, "LIST")
 
 
 def _may_be_folder(value: Any) -> bool:
@@ -257,7 +250,7 @@ POSITIVE = Rule("be a number above 0", _is_positive, float, "NUMBER")
 AT_LEAST_ZERO = Rule("be a number of at least 0", _is_at_least_zero, float, "NUMBER")
 NAMES = Rule("be names with commas between them", read=all_names, metavar="LIST")
 KEYS = Rule("name at least one metric", _are_keys, read_keys, "LIST")
-METRICS = Rule(KEYS.words, _are_metrics, read_keys, "LIST")
-TEXT_METRICS = Rule(KEYS.words, _are_text_metrics, read_keys, "LIST")
-LIKELIHOOD_METRICS = Rule(KEYS.words, _are_likelihood_metrics, read_keys, "LIST")
+METRICS = metrics_on("embeddings")
+TEXT_METRICS = metrics_on("texts")
+LIKELIHOOD_METRICS = metrics_on("likelihoods")
 FOLDER = FolderRule("name a folder", _may_be_folder, metavar="FOLDER")

@@ -51,9 +51,7 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
 
     def __post_init__(self) -> None:
         """Check every value, and that names are those of embedders."""
+        from calipers.commands.agree.embedders import name_embedders
+
         super().__post_init__()
-        named = self.embedders
-        listed = named.split(",") if isinstance(named, str) else named
-        for name in listed if isinstance(listed, list | tuple) else ():
-            if isinstance(name, str) and name.strip():
-                self.choice_of(name.strip())
+        name_embedders(self.embedders, self)

@@ -33,7 +33,7 @@ from calipers.embedders.models.model_files import (
     read_modules,
 )
 from calipers.embedders.options import EmbedderOptions
-from calipers.errors import InputError, first_line, require
+from calipers.errors import InputError, MissingExtraError, first_line, require
 from calipers.files import at_home, check_plain
 
 
@@ -241,8 +241,11 @@ def from_hub(name: str, options: EmbedderOptions) -> tuple[Path, str, str]:
 
 
 def is_cached(name: str) -> bool:
-    """Tell whether the Hugging Face cache holds any file of a model."""
-    return _place(_library(name), name).is_dir()
+    """Tell whether the Hugging Face cache holds any file of a model that can be read."""
+    try:
+        return _place(_library(name), name).is_dir()
+    except MissingExtraError:  # without the package there is nothing to read it
+        return False
 
 
 def _place(hub: Any, name: str) -> Path:
