@@ -9,7 +9,7 @@ their centre there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,11 +111,16 @@ class TorchProducts:
             device.each_tile(self._tiles(device, left, right), look)
         return sum_of_tiles(parts)
 
-    def group_sums(
-        self, rows: CentredRows, measure: Measure, labels: NDArray[np.int64], count: int
+    def power_sums(
+        self,
+        rows: CentredRows,
+        measure: Measure,
+        labels: NDArray[np.int64],
+        count: int,
+        powers: Sequence[int],
     ) -> Floats:
-        """Sum a measure over the ordered pairs of different rows of every two groups."""
-        total = np.zeros((count, count))
+        """Sum powers of a measure over the ordered pairs of different rows of every two groups."""
+        total = np.zeros((len(powers), count, count))
         with exact_products(self.device, PURPOSE) as device:
             values = _Values(device, rows, None, measure)
 
@@ -124,13 +129,15 @@ class TorchProducts:
                     return
                 above, members = _members(device, labels[slice(*one)])
                 beside, others = _members(device, labels[slice(*other)])
-                part = (members.T @ values(one, other) @ others).cpu().numpy()
-                total[np.ix_(above, beside)] += part
-                if one[1] <= other[0]:
-                    total[np.ix_(beside, above)] += part.T
+                found = values(one, other)
+                for sums, power in zip(total, powers, strict=True):
+                    part = (members.T @ found**power @ others).cpu().numpy()
+                    sums[np.ix_(above, beside)] += part
+                    if one[1] <= other[0]:
+                        sums[np.ix_(beside, above)] += part.T
 
             device.each_tile(self._tiles(device, rows, None), look)
-        return (total + total.T) / 2  # but for rounding they are alike
+        return (total + total.swapaxes(1, 2)) / 2  # but for rounding they are alike
 
     def _tiles(
         self, device: Device, left: CentredRows, right: CentredRows | None

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from calipers.estimate.measures import (
     CentredRows,
     ExactTiles,
-    Gaussian,
     Measure,
     Tiles,
     squared_distances,
@@ -197,15 +196,15 @@ def power_sums(
 ) -> Floats:
     """Sum powers of a symmetric measure as :func:`group_sums` does, in one pass over the pairs.
 
-    A power of a Gaussian kernel is a Gaussian kernel of a smaller width, and takes no further
-    exponential.
+    The ninth power of a Gaussian kernel, for one, is that of a third of its width, and takes no
+    further exponential.
 
     Parameters
     ----------
     tiles, labels, count, pool, size
         As for :func:`group_sums`.
     powers
-        Exponents, from 1; others than 1 of the Gaussian kernel alone.
+        Exponents, from 1.
 
     Returns
     -------
@@ -215,10 +214,7 @@ def power_sums(
     n, d = tiles.rows.given.shape
     elsewhere = products_for(n * n / 2 * d, tiles.measure)
     if elsewhere is not None:
-        measures = [_raised(tiles.measure, power) for power in powers]
-        return np.stack(
-            [elsewhere.group_sums(tiles.rows, measure, labels, count) for measure in measures]
-        )
+        return elsewhere.power_sums(tiles.rows, tiles.measure, labels, count, powers)
 
     def work(tile: tuple[Span, Span]) -> tuple[Longs, Longs, list[Floats]]:
         values = tiles(*tile)
@@ -266,15 +262,6 @@ def _add(sums: Floats, rows: Longs, columns: Longs, part: Floats) -> None:
         sums[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] += part
     else:
         sums[np.ix_(rows, columns)] += part
-
-
-def _raised(measure: Measure, power: int) -> Measure:
-    """The power of a measure as a measure."""
-    if power == 1:
-        return measure
-    if not isinstance(measure, Gaussian):
-        raise TypeError(f"a power of {measure} is no measure")
-    return Gaussian(measure.width / math.sqrt(power))
 
 
 Part = tuple[Longs, Longs, list[Floats]]

@@ -10,7 +10,7 @@ and its last digits then do not depend on the device.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -50,12 +50,17 @@ class Products(Protocol):
         """
         ...
 
-    def group_sums(
-        self, rows: CentredRows, measure: Measure, labels: NDArray[np.int64], count: int
+    def power_sums(
+        self,
+        rows: CentredRows,
+        measure: Measure,
+        labels: NDArray[np.int64],
+        count: int,
+        powers: Sequence[int],
     ) -> Floats:
-        """Sum a measure over the ordered pairs of different rows of every two groups.
+        """Sum powers of a measure over the ordered pairs of different rows of every two groups.
 
-        Labels ascend, from 0 to ``count - 1``; the sums have the shape ``(count, count)``.
+        Labels ascend, from 0 to ``count - 1``; the sums have the shape ``(powers, count, count)``.
         """
         ...
 
