@@ -23,7 +23,7 @@ from calipers.errors import InputError
 from calipers.report import plots
 from calipers.report.plots import Plot, save_figure
 from calipers.report.plots.labels import arrange
-from calipers.report.plots.plane import Floor, Place, error_ellipse, span
+from calipers.report.plots.plane import Floor, Place, Scene, error_ellipse, span
 from calipers.report.plots.style import COLOURS
 from hand_made import comparison_of
 
@@ -503,6 +503,16 @@ def test_one_far_system_stands_at_the_border_with_its_value():
 def test_the_whole_scale_shows_the_far_system_in_its_place():
     axes = plane_plot(with_one_far(), whole=True).axes()
     assert points_of(axes)["collapsed"] == (0.01, 0.02)
+    assert not [line for line in axes.lines if line.get_label() == "_beyond"]
+
+
+def test_a_far_system_that_the_scale_reaches_is_an_ordinary_mark(monkeypatch):
+    """The intervals of the others can reach as far as it lies."""
+    monkeypatch.setattr(Scene, "parted", lambda scene: (scene.places[:-1], scene.places[-1:]))
+    data = many(13)
+    axes = plane_plot(data).axes()
+    last = data["comparison"]["systems"][-1]["name"]
+    assert last in points_of(axes)
     assert not [line for line in axes.lines if line.get_label() == "_beyond"]
 
 

@@ -270,14 +270,15 @@ def planes(comparison: Comparison, view: str | None, plane: Plane) -> Plot:
         """Draw the floor below, then lines, ellipses and points, names on top."""
         whole, reach = scenes[view], deviations(level)
         near, far = (list(whole.places), []) if plane.whole else whole.parted()
-        scene = Scene(near, whole.floors)
         _limit(
             axes,
             plane,
-            scene,
+            Scene(near, whole.floors),
             [_ends_of(comparison, view, key) for key in (plane.x, plane.y)],
             reach,
         )
+        far = [place for place in far if not _is_on(axes, place)]
+        scene = Scene([place for place in whole.places if place not in far], whole.floors)
         for floor in scene.floors:
             _draw_floor(axes, floor, reach)
         for place in scene.places if scene.floors else ():
@@ -462,6 +463,12 @@ def _limit(axes: Axes, plane: Plane, scene: Scene, ends: Sequence[Ends], reach: 
         axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10]))
     if plane.alike:
         axes.axline((x[0], x[0]), slope=1, color=PALE, linewidth=0.8, zorder=1, label="_diagonal")
+
+
+def _is_on(axes: Axes, place: Place) -> bool:
+    """Whether a system lies within the limits of both axes, whoever set them."""
+    sides = zip((axes.get_xlim(), axes.get_ylim()), (place.x, place.y), strict=True)
+    return all(low <= at <= high for (low, high), at in sides)
 
 
 def _limits(reached: Span | None, ends: Ends, whole: bool) -> Span:
