@@ -471,6 +471,16 @@ def test_all_pictures_are_drawn_and_all_systems_named_for_print(window, report):
     assert all(head.bounding_box()["width"] > 50 for head in heads)
 
 
+def test_lists_of_all_systems_are_printed(window, six):
+    """Those of the first are on the page, and a script writes the others when they are opened."""
+    page = window.open(six)
+    assert page.locator(".system:not(:has(.text))").count() > 0
+    page.emulate_media(media="print")
+    page.pdf()
+    assert page.locator(".system").count() == 6
+    assert page.locator(".system:has(.text)").count() == 6
+
+
 def test_a_share_is_never_rounded_to_an_end(window, light):
     page = window.open(light)
     shares = [0, 4e-5, 0.0004, 0.05, 0.123, 0.95, 0.999, 0.99999, 1]

@@ -194,6 +194,8 @@
     holder.remove();
     all("[data-signatures]").forEach((list) => list.addEventListener("toggle", () => list.open && writeSignatures(list)));
     all("[data-pairs]").forEach(startPairs);
+    // Of so many systems that their pairs are stored, the lists would be hundreds of sheets
+    if (!("pairs" in stored)) window.addEventListener("beforeprint", () => all(".system").forEach(writeLists));
   }
 
   function writeSignatures(list) {
