@@ -303,12 +303,10 @@ def _likeliest(key: str, fields: Iterable[str]) -> str:
     """Ask for the field that a name is nearest to, by its letters or as another name for a text."""
     by_letters = {field.lower(): field for field in fields if isinstance(field, str)}
     near = difflib.get_close_matches(key.lower(), by_letters, n=1, cutoff=0.6)
-    texts = [field for field in by_letters.values() if plain(field) in USUAL]
-    if near:
-        texts = [by_letters[near[0]]]
-    elif plain(key) not in USUAL:
-        texts = []
-    return f" ({did_you_mean(texts)})" if len(texts) == 1 else ""
+    likely = [by_letters[letters] for letters in near]
+    if not near and plain(key) in USUAL:
+        likely = [field for field in by_letters.values() if plain(field) in USUAL]
+    return f" ({did_you_mean(likely)})" if len(likely) == 1 else ""
 
 
 def _as_list(value: Any, done: tuple[Step, ...], path: str) -> list[Any]:

@@ -94,7 +94,7 @@ class TextView:
 
     @contextmanager
     def of(self, place: int) -> Iterator[None]:
-        """Return a view for the generated samples of the system with a number, from 1."""
+        """Take generated samples from the system with a number, from 1, within a ``with`` block."""
         self.place, before = place, self.place
         try:
             yield
