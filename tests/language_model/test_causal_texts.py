@@ -559,10 +559,11 @@ def test_a_processor_that_transformers_lacks_is_named(monkeypatch):
         Processors(Decoding.parse("top_h=0.5"), "cpu")
 
 
-def test_drawing_is_that_of_numpy():
+@pytest.mark.parametrize("few", [0.5, 0.9999])
+def test_drawing_is_that_of_numpy(few):
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(500, 40)).astype(np.float32) * 3
-    logits[rng.random(logits.shape) < 0.5] = -np.inf
+    logits[rng.random(logits.shape) < few] = -np.inf
     logits[:, 7] = 0
     uniform = rng.random(500)
     uniform[:3] = 0, np.nextafter(1, 0), 0.5
