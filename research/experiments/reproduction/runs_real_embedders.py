@@ -11,10 +11,10 @@ import numpy as np
 from tokenizers import Tokenizer
 
 import calipers
-from reproduction import real_models, runs_real_mauve
+from reproduction import real_models
 from reproduction.item import Line, Setting
-from reproduction.real_models import GEMMA, SMOLLM2
-from reproduction.runs_real_mauve import named, setting, title, values
+from reproduction.real_models import GEMMA, SMOLLM2, STORY
+from reproduction.runs_real_mauve import named, setting, title, told_of, values
 from reproduction.runs_real_precision_recall import SYSTEMS
 from reproduction.verdicts import Row, correlated, jackknife, shown
 
@@ -44,7 +44,7 @@ def scores(embedder: str) -> dict[str, np.ndarray]:
 def pr_table_b1() -> Iterator[Line | Setting]:
     """Precision and recall by other embedders, and tokens per word of two tokenizers."""
     n = len(real_models.STORIES)
-    yield setting(more=f"{runs_real_mauve.COMPARED}; {SYSTEMS.format(n=n)}")
+    yield setting(more=f"{told_of(STORY)}; {SYSTEMS.format(n=n)}")
     others = {name: scores(embedder) for name, embedder in EMBEDDERS.items()}
     for score in ("precision", "recall"):
         first = values(score, "meaning")

@@ -20,7 +20,7 @@ from calipers.results import Comparison
 from reproduction import real_models
 from reproduction.continued import embed
 from reproduction.item import Line, Setting
-from reproduction.real_models import GEMMA, SMOLLM2, THREE
+from reproduction.real_models import GEMMA, SMOLLM2, STORY, THREE, Corpus
 from reproduction.verdicts import (
     Row,
     alike,
@@ -38,21 +38,24 @@ MODELS = (SMOLLM2, GEMMA)
 TOLD = "greedy, ancestral, nucleus 0.9"
 MEASURED = "precision,recall,mauve_star,prd_f8,prd_f1_8"
 VIEWS = ("meaning", "form")
-COMPARED = (
-    f"continuations of the first {real_models.PROMPT_WORDS} words of WritingPrompts stories, "
-    f"cut to {real_models.WORDS} words; intervals and differences: calipers compare, 95 %, prompts "
-    "paired"
-)
 
 
-def setting(*models: str, more: str = COMPARED, n: str = "") -> Setting:
+def told_of(corpus: Corpus) -> str:
+    """What is compared, in the words of a page."""
+    return (
+        f"continuations of the first {corpus.prompt_words} words of {corpus.told}, cut to "
+        f"{corpus.words} words; intervals and differences: calipers compare, 95 %, prompts paired"
+    )
+
+
+def setting(*models: str, more: str = "", n: str = "", corpus: Corpus = STORY) -> Setting:
     """What the lines of an item rest on; what is of likelihoods alone needs no embedder."""
     return Setting(
         tuple(real_models.named(model) for model in models or MODELS),
         "" if n else "MiniLM",
-        n or f"{real_models.SIZE} a side",
+        n or f"{corpus.size} a side",
         real_models.SEED,
-        more,
+        more or told_of(corpus),
     )
 
 
@@ -62,19 +65,20 @@ def named(model: str, decoding: str) -> str:
 
 
 @functools.cache
-def vectors(model: str, decoding: str, view: str, words: int) -> np.ndarray:
-    """Vectors of the continuations, cut to a number of words."""
-    texts = real_models.human() if not model else real_models.written(model, decoding)
-    return embed(real_models.cut(texts, words), view)
+def vectors(
+    model: str, decoding: str, view: str, words: int = 0, corpus: Corpus = STORY
+) -> np.ndarray:
+    """Vectors of the continuations, cut to a number of words; of people's without a model."""
+    written = real_models.written(model, decoding, corpus) if model else real_models.human(corpus)
+    return embed(real_models.cut(written, words or corpus.words), view)
 
 
 @functools.cache
-def comparison(view: str = "meaning") -> Comparison:
+def comparison(view: str = "meaning", corpus: Corpus = STORY) -> Comparison:
     """All systems beside what people wrote, with intervals and all tests between them."""
-    words = real_models.WORDS
     return calipers.compare(
-        vectors("", "", view, words),
-        {named(*each): vectors(*each, view, words) for each in real_models.STORIES},
+        vectors("", "", view, corpus=corpus),
+        {named(*each): vectors(*each, view, corpus=corpus) for each in real_models.DRAWN[corpus]},
         metrics=MEASURED,
         paired=True,
         floor=False,
@@ -82,15 +86,18 @@ def comparison(view: str = "meaning") -> Comparison:
     )
 
 
-def row(score: str, model: str, decodings: Sequence[str], view: str = "meaning") -> Row:
+def row(
+    score: str, model: str, decodings: Sequence[str], view: str = "meaning", corpus: Corpus = STORY
+) -> Row:
     """Several decodings of a model by one score."""
-    return compared(comparison(view), score, [named(model, each) for each in decodings])
+    names = [named(model, each) for each in decodings]
+    return compared(comparison(view, corpus), score, names)
 
 
-def values(score: str, view: str) -> np.ndarray:
+def values(score: str, view: str, corpus: Corpus = STORY) -> np.ndarray:
     """A score of all systems."""
-    held = comparison(view)
-    return np.array([held[named(*each)][score].value for each in real_models.STORIES])
+    held = comparison(view, corpus)
+    return np.array([held[named(*each)][score].value for each in real_models.DRAWN[corpus]])
 
 
 def title(model: str) -> str:
@@ -109,9 +116,10 @@ def statistic(
     return jackknife(measured, len(sets[0]), blocks=blocks)
 
 
-def gaps(of: Callable[[list[str]], float], sets: Sequence[Sequence[str]]) -> Row:
+def gaps(
+    of: Callable[[list[str]], float], sets: Sequence[Sequence[str]], people: Sequence[str]
+) -> Row:
     """How far a statistic of each set lies from that of what people wrote."""
-    people = real_models.cut(real_models.human())
 
     def measured(kept: np.ndarray) -> list[float]:
         human = of([people[place] for place in kept])
@@ -122,18 +130,26 @@ def gaps(of: Callable[[list[str]], float], sets: Sequence[Sequence[str]]) -> Row
 
 def mauve_table_5() -> Iterator[Line | Setting]:
     """MAUVE* and four metrics of words, of three decodings."""
-    yield setting()
+    return table_5(STORY)
+
+
+def table_5(corpus: Corpus) -> Iterator[Line | Setting]:
+    """Table 5 by the continuations of any corpus."""
+    yield setting(corpus=corpus)
     for model in MODELS:
         for view in VIEWS:
             yield order(
                 f"MAUVE*, {title(model)}, {view}: {TOLD}",
                 "each higher than the one before",
-                row("mauve_star", model, THREE, view),
+                row("mauve_star", model, THREE, view, corpus),
             )
-    yield from _over_seeds(("ancestral", "top_p=0.9"))
+    yield from _over_seeds(("ancestral", "top_p=0.9"), corpus)
+    people = real_models.cut(real_models.human(corpus), corpus.words)
     for model in MODELS:
-        sets = [real_models.cut(real_models.written(model, each)) for each in THREE]
-        people = real_models.cut(real_models.human())
+        sets = [
+            real_models.cut(real_models.written(model, each, corpus), corpus.words)
+            for each in THREE
+        ]
         yield below(
             f"Distinct-4, {title(model)}: {TOLD}",
             "greedy least: .115 beside .913, .868",
@@ -154,20 +170,20 @@ def mauve_table_5() -> Iterator[Line | Setting]:
         yield shown(
             f"distance of Self-BLEU from people's, {title(model)}: {TOLD} (GPT-2 xl: .035, .022, "
             ".031)",
-            gaps(lambda each: text.self_bleu(each, threads=1).value, sets),
+            gaps(lambda each: text.self_bleu(each, threads=1).value, sets, people),
         )
         yield shown(
             f"distance of the Zipf coefficient from people's, {title(model)}: {TOLD} (GPT-2 xl: "
             ".023, .022, .014)",
-            gaps(lambda each: text.zipf_coefficient(each).value, sets),
+            gaps(lambda each: text.zipf_coefficient(each).value, sets, people),
         )
 
 
-def _over_seeds(decodings: Sequence[str]) -> Iterator[Line]:
+def _over_seeds(decodings: Sequence[str], corpus: Corpus) -> Iterator[Line]:
     """MAUVE* of SmolLM2's continuations, by meaning, with several seeds of k-means."""
-    people = vectors("", "", "meaning", real_models.WORDS)
+    people = vectors("", "", "meaning", corpus=corpus)
     for decoding in decodings:
-        written = vectors(SMOLLM2, decoding, "meaning", real_models.WORDS)
+        written = vectors(SMOLLM2, decoding, "meaning", corpus=corpus)
         yield shown(
             f"MAUVE*, SmolLM2, meaning, {decoding}, by seeds 0 to 5 of k-means",
             [
@@ -177,14 +193,16 @@ def _over_seeds(decodings: Sequence[str]) -> Iterator[Line]:
         )
 
 
-def surprise(scorer: str, model: str, decoding: str = "") -> TokenScores:
+def surprise(scorer: str, model: str, decoding: str = "", corpus: Corpus = STORY) -> TokenScores:
     """How likely a model finds a set; of people where no model wrote it."""
+    start = "" if corpus == STORY else f"{corpus.key}-"
     if not model:
-        return real_models.read_by(
-            scorer, "human", real_models.human(), "ancestral" if scorer == SMOLLM2 else ""
-        )
-    name = f"{real_models.SHORT[model]}-{decoding.replace('=', '')}"
-    return real_models.read_by(scorer, name, real_models.written(model, decoding))
+        truncated = "ancestral" if scorer == SMOLLM2 else ""
+        human = real_models.human(corpus)
+        return real_models.read_by(scorer, f"{start}human", human, truncated, corpus)
+    name = f"{start}{real_models.SHORT[model]}-{decoding.replace('=', '')}"
+    written = real_models.written(model, decoding, corpus)
+    return real_models.read_by(scorer, name, written, corpus=corpus)
 
 
 def corpus_perplexity(scores: TokenScores, kept: np.ndarray) -> float:
@@ -194,20 +212,31 @@ def corpus_perplexity(scores: TokenScores, kept: np.ndarray) -> float:
 
 
 BLOCKS = 12
-READ = (
-    f"the first {real_models.SCORED} texts cut to {real_models.SCORED_WORDS} words, given their "
-    "prompts; intervals by leaving out each of twelve blocks of prompts"
-)
+
+
+def read(corpus: Corpus = STORY) -> str:
+    """What was read, in the words of a page."""
+    return (
+        f"the first {corpus.scored} texts cut to {corpus.scored_words} words, given their prompts; "
+        "intervals by leaving out each of twelve blocks of prompts"
+    )
+
+
 READERS = tuple((scorer, model) for model in MODELS for scorer in MODELS)
 """Which model reads what which model wrote: itself and the other."""
 
 
 def mauve_table_5_perplexity() -> Iterator[Line | Setting]:
     """The difference of generation perplexity from people's, by both scorers."""
-    yield setting(more=READ, n=f"{real_models.SCORED} a side")
+    return table_5_perplexity(STORY)
+
+
+def table_5_perplexity(corpus: Corpus) -> Iterator[Line | Setting]:
+    """Perplexity of table 5 by the continuations of any corpus."""
+    yield setting(more=read(corpus), n=f"{corpus.scored} a side", corpus=corpus)
     for scorer, model in READERS:
-        human = surprise(scorer, "")
-        sets = [surprise(scorer, model, each) for each in THREE]
+        human = surprise(scorer, "", corpus=corpus)
+        sets = [surprise(scorer, model, each, corpus) for each in THREE]
 
         def both(
             kept: np.ndarray, human: TokenScores = human, sets: list[TokenScores] = sets
@@ -216,7 +245,7 @@ def mauve_table_5_perplexity() -> Iterator[Line | Setting]:
             values = [corpus_perplexity(each, kept) for each in sets]
             return [people, *values, *(abs(value - people) for value in values)]
 
-        found = jackknife(both, real_models.SCORED, blocks=BLOCKS)
+        found = jackknife(both, corpus.scored, blocks=BLOCKS)
         own = "itself" if scorer == model else "another model"
         about = f"{title(model)} read by {title(scorer)} ({own})"
         yield shown(f"perplexity, {about}: people, {TOLD}", _part(found, range(4)), digits=1)
@@ -245,14 +274,14 @@ def _part(found: Row, places: Sequence[int]) -> Row:
 
 
 @functools.cache
-def decodings(view: str) -> Comparison:
+def decodings(view: str, corpus: Corpus = STORY) -> Comparison:
     """More decodings of SmolLM2 beside what people wrote, with all tests between them."""
-    words = real_models.WORDS
-    drawn = [each for each in real_models.STORIES | real_models.FURTHER if each[0] == SMOLLM2]
+    sets = real_models.DRAWN[corpus] | real_models.ALSO[corpus]
+    drawn = [each for each in sets if each[0] == SMOLLM2]
     return calipers.compare(
-        vectors("", "", view, words),
-        {decoding: vectors(model, decoding, view, words) for model, decoding in drawn},
-        metrics="mauve_star",
+        vectors("", "", view, corpus=corpus),
+        {decoding: vectors(model, decoding, view, corpus=corpus) for model, decoding in drawn},
+        metrics="mauve_star,precision,recall",
         paired=True,
         floor=False,
         threads=1,
@@ -274,7 +303,7 @@ def mauve_table_6() -> Iterator[Line | Setting]:
 def mauve_table_7() -> Iterator[Line | Setting]:
     """Locally typical sampling beside the nucleus, and MAUVE* by p and K."""
     yield setting(SMOLLM2)
-    yield from _over_seeds(("typical=0.95", "ancestral"))
+    yield from _over_seeds(("typical=0.95", "ancestral"), STORY)
     for view in VIEWS:
         found = decodings(view)
         yield order(
@@ -309,25 +338,30 @@ def mauve_table_7() -> Iterator[Line | Setting]:
 
 def mauve_figure_17() -> Iterator[Line | Setting]:
     """Precision and recall of nucleus and ancestral sampling."""
-    yield setting()
+    return figure_17(STORY)
+
+
+def figure_17(corpus: Corpus) -> Iterator[Line | Setting]:
+    """Figure 17 by the continuations of any corpus."""
+    yield setting(corpus=corpus)
     names, told = ("top_p=0.9", "ancestral"), "0.9, 1"
     for model in MODELS:
         for view in VIEWS:
             yield rises(
                 f"precision, {title(model)}, {view}: p = {told}",
                 "rises with p",
-                row("precision", model, names, view),
+                row("precision", model, names, view, corpus),
             )
             yield falls(
                 f"recall, {title(model)}, {view}: p = {told}",
                 "falls with p",
-                row("recall", model, names, view),
+                row("recall", model, names, view, corpus),
             )
 
 
 def mauve_figure_8_perplexity() -> Iterator[Line | Setting]:
     """The distance of perplexity from people's over the first tokens of the texts."""
-    yield setting(more=READ, n=f"{real_models.SCORED} a side")
+    yield setting(more=read(), n=f"{STORY.scored} a side")
     tokens = (10, 20, 40)
     for scorer, model in READERS:
         human, written = surprise(scorer, ""), surprise(scorer, model, "ancestral")
@@ -343,7 +377,7 @@ def mauve_figure_8_perplexity() -> Iterator[Line | Setting]:
         yield shown(
             f"distance of perplexity from people's, {title(model)} read by {title(scorer)}: first "
             f"{', '.join(map(str, tokens))} tokens (the paper: not monotone)",
-            jackknife(distance, real_models.SCORED, blocks=BLOCKS),
+            jackknife(distance, STORY.scored, blocks=BLOCKS),
             digits=1,
         )
 
@@ -359,14 +393,21 @@ def _first(scores: TokenScores, kept: np.ndarray, length: int) -> float:
 
 def mauve_table_15() -> Iterator[Line | Setting]:
     """Scores of people's texts under the distribution of three decoders: no sample is looked at."""
-    yield setting(SMOLLM2, more=READ, n=f"{real_models.SCORED} texts by people")
-    sets = [real_models.read_by(SMOLLM2, "human", real_models.human(), name) for name in THREE]
+    return table_15(STORY)
+
+
+def table_15(corpus: Corpus) -> Iterator[Line | Setting]:
+    """Table 15 by the texts of any corpus."""
+    told = f"{corpus.scored} texts by people"
+    yield setting(SMOLLM2, more=read(corpus), n=told, corpus=corpus)
+    human, start = real_models.human(corpus), "" if corpus == STORY else f"{corpus.key}-"
+    sets = [real_models.read_by(SMOLLM2, f"{start}human", human, name, corpus) for name in THREE]
 
     def of(
         value: Callable[[TokenScores, np.ndarray], float],
     ) -> Row:
         return jackknife(
-            lambda kept: [value(each, kept) for each in sets], real_models.SCORED, blocks=BLOCKS
+            lambda kept: [value(each, kept) for each in sets], corpus.scored, blocks=BLOCKS
         )
 
     def sparsemax(scores: TokenScores, kept: np.ndarray) -> float:

@@ -9,15 +9,15 @@ import numpy as np
 from calipers.metrics import likelihood as formulas
 from reproduction import real_models
 from reproduction.item import Line, Setting
-from reproduction.real_models import GEMMA, SMOLLM2
-from reproduction.runs_real_mauve import BLOCKS, READ, setting, surprise, title
+from reproduction.real_models import GEMMA, SMOLLM2, STORY
+from reproduction.runs_real_mauve import BLOCKS, read, setting, surprise, title
 from reproduction.verdicts import equal, jackknife, shown
 
 
 def perplexity() -> Iterator[Line | Setting]:
     """Perplexity of people's stories by two models, per token and per byte."""
-    yield setting(more=READ, n=f"{real_models.SCORED} texts by people")
-    people = real_models.cut(real_models.human()[: real_models.SCORED], real_models.SCORED_WORDS)
+    yield setting(more=read(), n=f"{STORY.scored} texts by people")
+    people = real_models.cut(real_models.human()[: STORY.scored], STORY.scored_words)
     sizes = np.array([len(each.encode()) + 1 for each in people])
     for scorer in (SMOLLM2, GEMMA):
         scores = surprise(scorer, "")
@@ -39,6 +39,6 @@ def perplexity() -> Iterator[Line | Setting]:
                 float(nats / np.log(2) / sizes[kept].sum()),
             ]
 
-        found = jackknife(values, real_models.SCORED, blocks=BLOCKS)
+        found = jackknife(values, STORY.scored, blocks=BLOCKS)
         yield shown(f"perplexity of people's stories, {about}", found.estimates[0], digits=1)
         yield shown(f"bits per byte, {about}", found.estimates[1])

@@ -6,15 +6,23 @@ Two small models continue stories, and what people wrote is the reference.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from calipers import text
-from reproduction import real_models, runs_real_mauve
+from reproduction import real_models
 from reproduction.item import Line, Setting
-from reproduction.real_models import GEMMA, SMOLLM2
-from reproduction.runs_real_mauve import VIEWS, comparison, named, setting, title, values
+from reproduction.real_models import GEMMA, SMOLLM2, STORY, Corpus
+from reproduction.runs_real_mauve import (
+    VIEWS,
+    comparison,
+    named,
+    setting,
+    title,
+    told_of,
+    values,
+)
 from reproduction.verdicts import (
     Estimate,
     compared,
@@ -27,7 +35,12 @@ from reproduction.verdicts import (
 
 def pr_figure_1() -> Iterator[Line | Setting]:
     """A base model and an instruction-tuned one continue stories: precision and recall."""
-    yield setting()
+    return figure_1(STORY)
+
+
+def figure_1(corpus: Corpus) -> Iterator[Line | Setting]:
+    """Figure 1 by the continuations of any corpus."""
+    yield setting(corpus=corpus)
     for decoding in ("ancestral", "top_p=0.9"):
         for view in VIEWS:
             for score, models in (
@@ -40,22 +53,25 @@ def pr_figure_1() -> Iterator[Line | Setting]:
                 yield order(
                     f"{score}, {decoding}, {view}: {told}",
                     f"the tuned model {said}",
-                    compared(comparison(view), score, names),
+                    compared(comparison(view, corpus), score, names),
                 )
 
 
 @functools.cache
-def columns(view: str = "meaning") -> dict[str, np.ndarray]:
+def columns(view: str = "meaning", corpus: Corpus = STORY) -> dict[str, np.ndarray]:
     """Scores of all systems, one value for each."""
-    texts = [real_models.cut(real_models.written(*each)) for each in real_models.STORIES]
+    texts = [
+        real_models.cut(real_models.written(*each, corpus), corpus.words)
+        for each in real_models.DRAWN[corpus]
+    ]
     return {
-        "precision": values("precision", view),
-        "recall": values("recall", view),
-        "MAUVE*": values("mauve_star", view),
+        "precision": values("precision", view, corpus),
+        "recall": values("recall", view, corpus),
+        "MAUVE*": values("mauve_star", view, corpus),
         "Self-BLEU": np.array([text.self_bleu(each, threads=1).value for each in texts]),
         "Distinct-4": np.array([text.distinct(each, order=4).value for each in texts]),
-        "F8": values("prd_f8", view),
-        "F1/8": values("prd_f1_8", view),
+        "F8": values("prd_f8", view, corpus),
+        "F1/8": values("prd_f1_8", view, corpus),
     }
 
 
@@ -66,41 +82,45 @@ def pr_figure_7a() -> Iterator[Line | Setting]:
     """Correlations of precision, recall and MAUVE* with Self-BLEU and Distinct-4."""
     yield _of_systems()
     for view in VIEWS:
-        held = columns(view)
-        for first, second, paper in (
-            ("recall", "Self-BLEU", "negative"),
-            ("recall", "Distinct-4", "positive"),
-            ("precision", "MAUVE*", "positive"),
-        ):
-            yield correlated(
-                f"{first} and {second}, {view}", paper, held[first], held[second], kind="pearson"
-            )
-        for other in ("Self-BLEU", "Distinct-4"):
-            yield unrelated(
-                f"precision and {other}, {view}",
-                "none",
-                _correlation(held["precision"], held[other]),
-            )
+        yield from lines_of_figure_7a(view, columns(view))
+
+
+def lines_of_figure_7a(view: str, held: Mapping[str, np.ndarray]) -> Iterator[Line]:
+    """What the paper says of figure 7a, by the scores of some systems in one view."""
+    for first, second, paper in (
+        ("recall", "Self-BLEU", "negative"),
+        ("recall", "Distinct-4", "positive"),
+        ("precision", "MAUVE*", "positive"),
+    ):
+        yield correlated(
+            f"{first} and {second}, {view}", paper, held[first], held[second], kind="pearson"
+        )
+    for other in ("Self-BLEU", "Distinct-4"):
+        yield unrelated(
+            f"precision and {other}, {view}", "none", _correlation(held["precision"], held[other])
+        )
 
 
 def pr_figure_a5() -> Iterator[Line | Setting]:
     """F-scores of PRD beside precision and recall."""
     yield _of_systems()
     for view in VIEWS:
-        held = columns(view)
-        yield correlated(
-            f"F8 and F1/8, {view}", "positive", held["F8"], held["F1/8"], kind="pearson"
-        )
-        for name in ("F1/8", "F8"):
-            for side in ("precision", "recall"):
-                yield correlated(
-                    f"{name} and {side}, {view}", "positive", held[name], held[side], kind="pearson"
-                )
+        yield from lines_of_figure_a5(view, columns(view))
+
+
+def lines_of_figure_a5(view: str, held: Mapping[str, np.ndarray]) -> Iterator[Line]:
+    """What the paper says of figure A.5, by the scores of some systems in one view."""
+    yield correlated(f"F8 and F1/8, {view}", "positive", held["F8"], held["F1/8"], kind="pearson")
+    for name in ("F1/8", "F8"):
+        for side in ("precision", "recall"):
+            yield correlated(
+                f"{name} and {side}, {view}", "positive", held[name], held[side], kind="pearson"
+            )
 
 
 def _of_systems() -> Setting:
     n = len(real_models.STORIES)
-    return setting(more=f"{runs_real_mauve.COMPARED}; {SYSTEMS.format(n=n)}")
+    return setting(more=f"{told_of(STORY)}; {SYSTEMS.format(n=n)}")
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> Estimate:
