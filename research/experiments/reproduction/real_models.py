@@ -218,13 +218,26 @@ def rows(draw: Draw) -> tuple[dict[str, object], ...]:
     path = samples() / draw.file
     if not path.is_file():
         _write(draw, path)
+    return read(path, draw.size, draw.model, draw.decoding)
+
+
+def read(
+    path: Path, n: int, model: str, decoding: str, seed: int = SEED
+) -> tuple[dict[str, object], ...]:
+    """Read the rows of a set of samples.
+
+    Raises
+    ------
+    InputError
+        If they are not so many, or were written otherwise.
+    """
     found = tuple(json.loads(line) for line in path.read_text("utf-8").splitlines())
-    wanted = Decoding.parse(draw.decoding).to_dict()
+    wanted = Decoding.parse(decoding).to_dict()
     for row in found:
-        if (row["model"], row["decoding"], row["seed"]) != (draw.model, wanted, SEED):
+        if (row["model"], row["decoding"], row["seed"]) != (model, wanted, seed):
             raise InputError(f"{path.name} holds samples of something else; take it away")
-    if len(found) != draw.size:
-        raise InputError(f"{path.name} holds {len(found)} samples and not {draw.size}")
+    if len(found) != n:
+        raise InputError(f"{path.name} holds {len(found)} samples and not {n}")
     return found
 
 

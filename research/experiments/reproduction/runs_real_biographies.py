@@ -17,7 +17,6 @@ import numpy as np
 import calipers
 from calipers import text
 from calipers.errors import InputError
-from calipers.language_model.decoding import Decoding
 from calipers.results import Comparison
 from reproduction import real_models
 from reproduction.item import Line, Setting
@@ -125,13 +124,8 @@ def written(each: Biographies) -> list[str]:
             seed=SEED,
             output=each.file,
         )
-    rows = [json.loads(line) for line in each.file.read_text("utf-8").splitlines()]
-    wanted = (each.model, Decoding.parse("ancestral").to_dict(), SEED)
-    if len(rows) != SIZE or any(
-        (row["model"], row["decoding"], row["seed"]) != wanted for row in rows
-    ):
-        raise InputError(f"{each.file.name} holds samples of something else; take it away")
-    return real_models.cut([row["text"] for row in rows], WORDS)
+    rows = real_models.read(each.file, SIZE, each.model, "ancestral")
+    return real_models.cut([str(row["text"]) for row in rows], WORDS)
 
 
 @functools.cache

@@ -8,12 +8,9 @@ given the instructions as headings.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator
 
 import calipers
-from calipers.errors import InputError
-from calipers.language_model.decoding import Decoding
 from calipers.results import Comparison
 from reproduction import real_models
 from reproduction.item import Line, Setting
@@ -57,13 +54,8 @@ def written(name: str) -> tuple[str, ...]:
             seed=seed,
             output=path,
         )
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    wanted = (model, Decoding.parse(decoding).to_dict(), seed)
-    if len(rows) != SIZE or any(
-        (row["model"], row["decoding"], row["seed"]) != wanted for row in rows
-    ):
-        raise InputError(f"{path.name} holds samples of something else; take it away")
-    return tuple(real_models.cut([row["text"] for row in rows], WORDS))
+    rows = real_models.read(path, SIZE, model, decoding, seed)
+    return tuple(real_models.cut([str(row["text"]) for row in rows], WORDS))
 
 
 @functools.cache
