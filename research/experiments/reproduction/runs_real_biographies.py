@@ -15,21 +15,16 @@ from pathlib import Path
 import numpy as np
 
 import calipers
-from calipers import text
 from calipers.errors import InputError
 from calipers.results import Comparison
+from calipers.samples.wording import counted
 from reproduction import real_models
 from reproduction.item import Line, Setting
 from reproduction.real_models import GEMMA, SEED, SMOLLM2
-from reproduction.runs_real_mauve import MEASURED, MODELS, VIEWS, title
-from reproduction.runs_real_precision_recall import (
-    SYSTEMS,
-    lines_of_figure_7a,
-    lines_of_figure_a5,
-)
+from reproduction.runs_real_mauve import MODELS, VIEWS, title
 from reproduction.verdicts import compared, order, rises
 
-SHOTS = (1, 2, 4)
+SHOTS = (1, 4)
 SIZE, TOKENS, WORDS, HELD = 120, 100, 60, 200
 """Samples of each set and their tokens; words that are compared; biographies of the reference."""
 PREFIX = {"meaning": "", "form": "form."}
@@ -135,13 +130,13 @@ def comparison() -> Comparison:
         real_models.cut(human(), WORDS),
         {each.name: written(each) for each in SETS},
         embedder="minilm",
-        metrics=MEASURED,
+        metrics="precision,recall",
         floor=False,
         threads=1,
     )
 
 
-def setting(more: str = "") -> Setting:
+def setting() -> Setting:
     """What the lines of an item rest on."""
     return Setting(
         tuple(real_models.named(model) for model in MODELS),
@@ -149,7 +144,7 @@ def setting(more: str = "") -> Setting:
         f"{SIZE} generated, {HELD} by people",
         SEED,
         f"biographies after {', '.join(map(str, SHOTS))} examples, ancestral sampling, cut to "
-        f"{WORDS} words; intervals and differences: calipers compare, 95 %{more}",
+        f"{WORDS} words; intervals and differences: calipers compare, 95 %",
     )
 
 
@@ -167,41 +162,9 @@ def pr_figure_8() -> Iterator[Line | Setting]:
         yield rises(f"recall, {title(SMOLLM2)} (chat), {view}: {told} examples", "grows", row)
         for shots in SHOTS:
             pair = [Biographies(model, shots).name for model in (SMOLLM2, GEMMA)]
+            about = f"recall, {view}, {counted(shots, 'example')}"
             yield order(
-                f"recall, {view}, {shots} examples: {title(SMOLLM2)} (chat), {title(GEMMA)}",
+                f"{about}: {title(SMOLLM2)} (chat), {title(GEMMA)}",
                 "the pre-trained model's is higher",
                 compared(comparison(), f"{PREFIX[view]}recall", pair),
             )
-
-
-@functools.cache
-def columns(view: str) -> dict[str, np.ndarray]:
-    """Scores of all sets, one value for each."""
-    texts = [written(each) for each in SETS]
-
-    def of(key: str) -> np.ndarray:
-        return np.array([comparison()[each.name][PREFIX[view] + key].value for each in SETS])
-
-    return {
-        "precision": of("precision"),
-        "recall": of("recall"),
-        "MAUVE*": of("mauve_star"),
-        "Self-BLEU": np.array([text.self_bleu(each, threads=1).value for each in texts]),
-        "Distinct-4": np.array([text.distinct(each, order=4).value for each in texts]),
-        "F8": of("prd_f8"),
-        "F1/8": of("prd_f1_8"),
-    }
-
-
-def pr_figure_7a() -> Iterator[Line | Setting]:
-    """Correlations of precision, recall and MAUVE* with Self-BLEU and Distinct-4."""
-    yield setting(f"; {SYSTEMS.format(n=len(SETS))}")
-    for view in VIEWS:
-        yield from lines_of_figure_7a(view, columns(view))
-
-
-def pr_figure_a5() -> Iterator[Line | Setting]:
-    """F-scores of PRD beside precision and recall."""
-    yield setting(f"; {SYSTEMS.format(n=len(SETS))}")
-    for view in VIEWS:
-        yield from lines_of_figure_a5(view, columns(view))

@@ -79,7 +79,8 @@ def pr_table_1() -> Iterator[Line | Setting]:
         "MiniLM",
         f"{SIZE} each, four to each of fifty instructions",
         real_models.SEED,
-        f"cut to {WORDS} words; intervals and differences: calipers compare, 95 %",
+        f"cut to {WORDS} words, without regard to prompts; intervals and differences: calipers "
+        "compare, 95 %",
     )
     for view in VIEWS:
         for score in ("precision", "recall"):

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reproduction import runs_real_mauve, runs_real_precision_recall
+import numpy as np
+
+from calipers import text
+from reproduction import real_models, runs_real_mauve, runs_real_precision_recall
 from reproduction.item import Line, Setting
 from reproduction.real_models import NEWS, NUCLEI, SMOLLM2, TOP_K, TYPICAL
-from reproduction.runs_real_mauve import VIEWS, decodings, setting
+from reproduction.runs_real_mauve import VIEWS, decodings, setting, told_of
+from reproduction.runs_real_precision_recall import lines_of_figure_7a
 from reproduction.verdicts import alike, best, compared, falls, order, rises, shown
 
 
@@ -33,6 +37,35 @@ def mauve_table_15() -> Iterator[Line | Setting]:
 def pr_figure_1() -> Iterator[Line | Setting]:
     """A base model and an instruction-tuned one: precision and recall."""
     return runs_real_precision_recall.figure_1(NEWS)
+
+
+def pr_figure_7a() -> Iterator[Line | Setting]:
+    """Correlations of precision, recall and MAUVE* with Self-BLEU and Distinct-4 over decodings."""
+    names = ("greedy", *NUCLEI, *TYPICAL, *TOP_K, "ancestral")
+    yield setting(
+        SMOLLM2,
+        corpus=NEWS,
+        more=f"{told_of(NEWS)}; the systems are one model by {len(names)} decodings, which are not "
+        "drawn at random",
+    )
+    texts = [
+        real_models.cut(real_models.written(SMOLLM2, name, NEWS), NEWS.words) for name in names
+    ]
+    by_words = {
+        "Self-BLEU": np.array([text.self_bleu(each, threads=1).value for each in texts]),
+        "Distinct-4": np.array([text.distinct(each, order=4).value for each in texts]),
+    }
+    for view in VIEWS:
+        found = decodings(view, NEWS)
+        by_vectors = {
+            called: np.array([found[name][score].value for name in names])
+            for called, score in (
+                ("precision", "precision"),
+                ("recall", "recall"),
+                ("MAUVE*", "mauve_star"),
+            )
+        }
+        yield from lines_of_figure_7a(view, by_vectors | by_words)
 
 
 def mauve_table_7() -> Iterator[Line | Setting]:

@@ -58,20 +58,17 @@ def figure_1(corpus: Corpus) -> Iterator[Line | Setting]:
 
 
 @functools.cache
-def columns(view: str = "meaning", corpus: Corpus = STORY) -> dict[str, np.ndarray]:
+def columns(view: str = "meaning") -> dict[str, np.ndarray]:
     """Scores of all systems, one value for each."""
-    texts = [
-        real_models.cut(real_models.written(*each, corpus), corpus.words)
-        for each in real_models.DRAWN[corpus]
-    ]
+    texts = [real_models.cut(real_models.written(*each)) for each in real_models.STORIES]
     return {
-        "precision": values("precision", view, corpus),
-        "recall": values("recall", view, corpus),
-        "MAUVE*": values("mauve_star", view, corpus),
+        "precision": values("precision", view),
+        "recall": values("recall", view),
+        "MAUVE*": values("mauve_star", view),
         "Self-BLEU": np.array([text.self_bleu(each, threads=1).value for each in texts]),
         "Distinct-4": np.array([text.distinct(each, order=4).value for each in texts]),
-        "F8": values("prd_f8", view, corpus),
-        "F1/8": values("prd_f1_8", view, corpus),
+        "F8": values("prd_f8", view),
+        "F1/8": values("prd_f1_8", view),
     }
 
 
@@ -105,17 +102,15 @@ def pr_figure_a5() -> Iterator[Line | Setting]:
     """F-scores of PRD beside precision and recall."""
     yield _of_systems()
     for view in VIEWS:
-        yield from lines_of_figure_a5(view, columns(view))
-
-
-def lines_of_figure_a5(view: str, held: Mapping[str, np.ndarray]) -> Iterator[Line]:
-    """What the paper says of figure A.5, by the scores of some systems in one view."""
-    yield correlated(f"F8 and F1/8, {view}", "positive", held["F8"], held["F1/8"], kind="pearson")
-    for name in ("F1/8", "F8"):
-        for side in ("precision", "recall"):
-            yield correlated(
-                f"{name} and {side}, {view}", "positive", held[name], held[side], kind="pearson"
-            )
+        held = columns(view)
+        yield correlated(
+            f"F8 and F1/8, {view}", "positive", held["F8"], held["F1/8"], kind="pearson"
+        )
+        for name in ("F1/8", "F8"):
+            for side in ("precision", "recall"):
+                yield correlated(
+                    f"{name} and {side}, {view}", "positive", held[name], held[side], kind="pearson"
+                )
 
 
 def _of_systems() -> Setting:
