@@ -245,6 +245,23 @@ def test_a_gguf_file_embeds_as_its_folder_does(folder, file):
     assert ours.signature["revision"] == find_model(str(file), CPU).revision
 
 
+def test_the_head_of_a_file_is_read_once_for_the_model_and_once_for_the_tokenizer(
+    file, monkeypatch
+):
+    read, build = [], gguf.GGUFReader.__init__
+
+    def counted(self, path, *given, **named):
+        read.append(path)
+        build(self, path, *given, **named)
+        assert not isinstance(self.data, np.memmap)
+
+    monkeypatch.setattr(gguf.GGUFReader, "__init__", counted)
+    before = gguf.GGUFReader
+    load(file)
+    assert len(read) == 2
+    assert gguf.GGUFReader is before
+
+
 def test_the_revision_is_of_the_bytes_of_the_file(file, tmp_path):
     other = tmp_path / file.name
     content = bytearray(file.read_bytes())

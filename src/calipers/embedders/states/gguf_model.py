@@ -12,9 +12,12 @@ import contextlib
 import os
 import re
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from calipers.embedders.models.gguf import package, read_head
 from calipers.embedders.states.loading import check_complete, quiet, recent, unreadable
@@ -60,7 +63,7 @@ def load_gguf_model(path: Path, *, causal: bool, dtype: str) -> Any:
     more: dict[str, Any] = {"dtype" if recent(transformers, 4, 56) else "torch_dtype": dtype}
     if hasattr(transformers, "GgufConfig"):  # else the weights may stay quantised
         more["quantization_config"] = transformers.GgufConfig(dequantize=True)
-    with alone(path) as folder, quiet(transformers):
+    with alone(path) as folder, quiet(transformers), _read_once():
         try:
             model, loading = kind.from_pretrained(
                 str(folder),
@@ -91,7 +94,7 @@ def load_gguf_tokenizer(path: Path) -> Any:
     """
     head, transformers = read_head(path), _transformers(path)
     kind, rule = (head.values.get(f"tokenizer.ggml.{key}") for key in ("model", "pre"))
-    with alone(path) as folder, quiet(transformers):
+    with alone(path) as folder, quiet(transformers), _read_once():
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
                 str(folder), gguf_file=path.name, local_files_only=True
@@ -151,6 +154,44 @@ def alone(path: Path) -> Iterator[Path]:
             yield path.parent
         else:
             yield Path(place)
+
+
+_READING = threading.RLock()
+
+
+@contextlib.contextmanager
+def _read_once() -> Iterator[None]:
+    """Have transformers read the head of a file once, and faster.
+
+    It asks ``gguf`` for the configuration and for the weights anew, which takes a quarter of a
+    minute each for a vocabulary of 262,144: every word is cut out of a memory map, whose views cost
+    more than those of an array.
+    """
+    import gguf
+
+    readers: dict[str, Any] = {}
+
+    def hold(self: Any, name: str, value: Any) -> None:
+        plain = name == "data" and isinstance(value, np.memmap)
+        object.__setattr__(self, name, value.view(np.ndarray) if plain else value)
+
+    kind: Any = type("GGUFReader", (gguf.GGUFReader,), {"__setattr__": hold})
+
+    def reader(path: str | os.PathLike[str], *given: Any, **named: Any) -> Any:
+        if given or named:
+            return kind(path, *given, **named)
+        real = os.path.realpath(path)
+        if real not in readers:
+            readers[real] = kind(path)
+        return readers[real]
+
+    with _READING:
+        before = gguf.GGUFReader
+        gguf.GGUFReader = reader
+        try:
+            yield
+        finally:
+            gguf.GGUFReader = before
 
 
 def _unreadable(path: Path, part: str, error: Exception) -> InputError:
