@@ -98,6 +98,12 @@ def test_metrics_that_can_be_read_once_are_not_read(options: type[Any]) -> None:
     assert list(once) == ["distinct", "misspellt"]
 
 
+def test_embedders_that_can_be_read_once_are_not_read() -> None:
+    once = iter(["minilm", "tfidf"])
+    AgreeOptions(embedders=once)
+    assert list(once) == ["minilm", "tfidf"]
+
+
 def test_a_model_in_the_cache_may_have_nearly_the_name_of_an_embedder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
-
-from calipers.options.option import EMBEDDING, option, options_class, reworded
-from calipers.options.rules import NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+from typing import Any
 
 from calipers.options.embedding import Model
 from calipers.options.inputs import Files, Sampling, Sizes
 from calipers.options.measuring import Measuring
+from calipers.options.option import EMBEDDING, option, options_class, reworded
+from calipers.options.rules import NAMES
 from calipers.options.running import Running, Seeded
 
 
@@ -54,4 +50,5 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
         from calipers.commands.agree.embedders import name_embedders
 
         super().__post_init__()
-        name_embedders(self.embedders, self)
+        if not isinstance(self.embedders, Iterator):  # what is read once is left to the run
+            name_embedders(self.embedders, self)
