@@ -541,6 +541,16 @@ def test_truncations_keep_what_the_definition_and_transformers_keep(name, warper
             np.testing.assert_array_equal(kept, torch.isfinite(theirs[row]).numpy())
 
 
+def test_a_gpu_sorts_all_texts_at_once():
+    from transformers.generation import logits_process
+
+    steps = Processors(Decoding.parse("top_p=0.9,typical=0.8"), "cuda:0")._steps
+    assert [type(step) for step in steps] == [
+        logits_process.TopPLogitsWarper,
+        logits_process.TypicalLogitsWarper,
+    ]
+
+
 @pytest.mark.parametrize("decoding", ["top_p=0.9", "typical=0.9"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_truncations_hide_no_number_that_is_not_finite(decoding, value):

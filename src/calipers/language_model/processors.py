@@ -3,8 +3,9 @@
 They are applied in the order in which the decoding is written. A value that leaves everything as
 it is (``top_p=1``) adds nothing. What transformers has is used as it is, each with every parameter
 given; of top-H, it looks at the hundred most likely tokens only. Its nucleus and its locally
-typical sampling sort the whole vocabulary, which takes three times as long as a small model; here
-only tokens are sorted that could be kept (:func:`top_p`, :func:`typical`).
+typical sampling sort the whole vocabulary, which on a processor can take longer than a small model
+itself; there only tokens are sorted that could be kept (:func:`top_p`, :func:`typical`), text by
+text. A GPU sorts all texts at once.
 """
 
 from __future__ import annotations
@@ -99,8 +100,10 @@ def _smallest(
     return left
 
 
-def _ours(truncate: Callable[[Tensor, float], Tensor]) -> _Make:
+def _on_cpu(truncate: Callable[[Tensor, float], Tensor], elsewhere: _Make) -> _Make:
     def make(module: Any, value: float, device: str) -> Any:
+        if device != "cpu":
+            return elsewhere(module, value, device)
         return lambda before, logits: truncate(logits, value)
 
     return make
@@ -113,9 +116,9 @@ def _eta(module: Any, value: float, device: str) -> Any:
 _KINDS: Mapping[str, _Make] = {
     "temperature": _named("TemperatureLogitsWarper", "temperature"),
     "top_k": _named("TopKLogitsWarper", "top_k", int),
-    "top_p": _ours(top_p),
+    "top_p": _on_cpu(top_p, _named("TopPLogitsWarper", "top_p")),
     "min_p": _named("MinPLogitsWarper", "min_p"),
-    "typical": _ours(typical),
+    "typical": _on_cpu(typical, _named("TypicalLogitsWarper", "mass")),
     "epsilon": _named("EpsilonLogitsWarper", "epsilon"),
     "eta": _eta,
     "top_h": _named("TopHLogitsWarper", "top_h"),
