@@ -9,6 +9,7 @@ rule is not known here is refused, since numbers and marks would be cut otherwis
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import tempfile
@@ -169,25 +170,15 @@ def _read_once() -> Iterator[None]:
     """
     import gguf
 
-    readers: dict[str, Any] = {}
-
     def hold(self: Any, name: str, value: Any) -> None:
         plain = name == "data" and isinstance(value, np.memmap)
         object.__setattr__(self, name, value.view(np.ndarray) if plain else value)
 
     kind: Any = type("GGUFReader", (gguf.GGUFReader,), {"__setattr__": hold})
 
-    def reader(path: str | os.PathLike[str], *given: Any, **named: Any) -> Any:
-        if given or named:
-            return kind(path, *given, **named)
-        real = os.path.realpath(path)
-        if real not in readers:
-            readers[real] = kind(path)
-        return readers[real]
-
     with _READING:
         before = gguf.GGUFReader
-        gguf.GGUFReader = reader
+        gguf.GGUFReader = functools.cache(kind)
         try:
             yield
         finally:
