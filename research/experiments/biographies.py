@@ -2,7 +2,8 @@
 
     git clone https://github.com/natbolon/wiki-gender
     git clone https://github.com/nirmezamer/NLP_final_project
-    python research/experiments/biographies.py wiki-gender NLP_final_project people.jsonl
+    python research/experiments/biographies.py wiki-gender NLP_final_project \\
+        "$CALIPERS_SAMPLES/people.jsonl"
 
 The first has the leads of 2,259 random pages about women (commit c86e9f0b, of 2019), the second the
 summaries of 1,997 random pages (commit 1e2b4836), of which those of people are taken. What is left

@@ -270,7 +270,7 @@ SOURCE = Source(
             {
                 "precision and Self-BLEU, form": "by form, texts that repeat themselves, as those "
                 "of greedy decoding and of a small p or K, lie outside what people write: they "
-                "are less precise, too. By meaning, as in the paper, neither is told.",
+                "are less precise, too. By meaning neither is beyond noise, as in the paper.",
                 "precision and Distinct-4, form": "(the same)",
             },
         ),

@@ -21,13 +21,13 @@ from calipers.samples.wording import counted
 from reproduction import real_models
 from reproduction.item import Line, Setting
 from reproduction.real_models import GEMMA, SEED, SMOLLM2
-from reproduction.runs_real_mauve import MODELS, VIEWS, title
+from reproduction.runs_real_chat import VIEWS
+from reproduction.runs_real_mauve import MODELS, title
 from reproduction.verdicts import compared, order, rises
 
 SHOTS = (1, 4)
 SIZE, TOKENS, WORDS, HELD = 120, 100, 60, 200
 """Samples of each set and their tokens; words that are compared; biographies of the reference."""
-PREFIX = {"meaning": "", "form": "form."}
 PEOPLE = "people.jsonl"
 
 
@@ -152,13 +152,13 @@ def pr_figure_8() -> Iterator[Line | Setting]:
     """Precision and recall by the number of examples in the prompt."""
     yield setting()
     told = ", ".join(map(str, SHOTS))
-    for view in VIEWS:
+    for view, prefix in VIEWS.items():
         for model in MODELS:
             names = [each.name for each in SETS if each.model == model]
-            row = compared(comparison(), f"{PREFIX[view]}precision", names)
+            row = compared(comparison(), f"{prefix}precision", names)
             yield rises(f"precision, {title(model)}, {view}: {told} examples", "grows", row)
         names = [each.name for each in SETS if each.model == SMOLLM2]
-        row = compared(comparison(), f"{PREFIX[view]}recall", names)
+        row = compared(comparison(), f"{prefix}recall", names)
         yield rises(f"recall, {title(SMOLLM2)} (chat), {view}: {told} examples", "grows", row)
         for shots in SHOTS:
             pair = [Biographies(model, shots).name for model in (SMOLLM2, GEMMA)]
@@ -166,5 +166,5 @@ def pr_figure_8() -> Iterator[Line | Setting]:
             yield order(
                 f"{about}: {title(SMOLLM2)} (chat), {title(GEMMA)}",
                 "the pre-trained model's is higher",
-                compared(comparison(), f"{PREFIX[view]}recall", pair),
+                compared(comparison(), f"{prefix}recall", pair),
             )

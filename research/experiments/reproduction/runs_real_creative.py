@@ -15,7 +15,8 @@ from calipers.results import Comparison
 from reproduction import real_models
 from reproduction.item import Line, Setting
 from reproduction.real_models import GEMMA, SMOLLM2
-from reproduction.runs_real_mauve import MODELS, VIEWS
+from reproduction.runs_real_chat import VIEWS
+from reproduction.runs_real_mauve import MODELS
 from reproduction.verdicts import compared, order, shown
 
 SIZE, TOKENS, WORDS = 200, 110, 80
@@ -29,7 +30,6 @@ SETS = {
 """File names of the sets, and who wrote them by which decoding and seed; the first is compared
 with."""
 ANEW, NUCLEUS, COOL, OTHER = list(SETS)[1:]
-PREFIX = {"meaning": "", "form": "form."}
 
 
 @functools.cache
@@ -82,9 +82,9 @@ def pr_table_1() -> Iterator[Line | Setting]:
         f"cut to {WORDS} words, without regard to prompts; intervals and differences: calipers "
         "compare, 95 %",
     )
-    for view in VIEWS:
+    for view, prefix in VIEWS.items():
         for score in ("precision", "recall"):
-            row = compared(comparison(), PREFIX[view] + score, (ANEW, NUCLEUS, COOL, OTHER))
+            row = compared(comparison(), prefix + score, (ANEW, NUCLEUS, COOL, OTHER))
             yield shown(
                 f"{score} by SmolLM2, {view}: drawn anew, nucleus 0.9, temperature 0.7, Gemma", row
             )
@@ -93,10 +93,10 @@ def pr_table_1() -> Iterator[Line | Setting]:
                 f"recall by SmolLM2, {view}: {told}, drawn anew",
                 "what lies within the reference and does not cover it: precise (.99), of lower "
                 "recall (.83)",
-                compared(comparison(), f"{PREFIX[view]}recall", (narrow, ANEW)),
+                compared(comparison(), f"{prefix}recall", (narrow, ANEW)),
             )
         yield order(
             f"precision by SmolLM2, {view}: Gemma, drawn anew",
             "texts outside the reference: lower precision (.67 to .82)",
-            compared(comparison(), f"{PREFIX[view]}precision", (OTHER, ANEW)),
+            compared(comparison(), f"{prefix}precision", (OTHER, ANEW)),
         )
